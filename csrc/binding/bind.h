@@ -1,0 +1,7 @@
+// The method tables that module.c joins: one for each public header.
+#pragma once
+
+#include "arguments.h"
+
+extern PyMethodDef bind_support_methods[];
+extern PyMethodDef bind_noise_methods[];

@@ -1,0 +1,27 @@
+// Compiled once per instruction set: gathers that set's kernels into one table.
+#include "support/kernel_table.h"
+
+#include "support/simd.h"
+
+#define WGI_KERNEL(type, name, arguments) type WGI_ISA(name) arguments;
+#include "support/kernels.def"
+#include "wind/kernels.def"
+#include "trees/kernels.def"
+#include "sway/kernels.def"
+#undef WGI_KERNEL
+
+int32_t WGI_ISA(simd_width)(void)
+{
+    return WGI_LANES;
+}
+
+extern const wgi_kernel_table WGI_ISA(kernel_table);
+const wgi_kernel_table WGI_ISA(kernel_table) = {
+    WGI_STRING(WG_ISA),
+#define WGI_KERNEL(type, name, arguments) WGI_ISA(name),
+#include "support/kernels.def"
+#include "wind/kernels.def"
+#include "trees/kernels.def"
+#include "sway/kernels.def"
+#undef WGI_KERNEL
+};

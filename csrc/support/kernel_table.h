@@ -1,0 +1,25 @@
+// The table of kernels that exist once for every instruction set.
+//
+// Each room lists its kernels in a `kernels.def` as WGI_KERNEL(return type, name, (arguments)).
+// A kernel's source is compiled once per instruction set and defines WGI_ISA(name); callers reach
+// it as wgi_kernels()->name. Adding a kernel touches its source and its room's list, nothing here.
+#pragma once
+
+#include "windgrove/base.h"
+#include "support/kernel_types.h"
+
+#define WGI_JOIN_(a, b) a##_##b
+#define WGI_JOIN(a, b) WGI_JOIN_(a, b)
+#define WGI_ISA(name) WGI_JOIN(wgi_##name, WG_ISA)
+
+typedef struct wgi_kernel_table {
+    const char* isa;
+#define WGI_KERNEL(type, name, arguments) type(*name) arguments;
+#include "support/kernels.def"
+#include "wind/kernels.def"
+#include "trees/kernels.def"
+#include "sway/kernels.def"
+#undef WGI_KERNEL
+} wgi_kernel_table;
+
+const wgi_kernel_table* wgi_kernels(void);

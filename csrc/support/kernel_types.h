@@ -1,0 +1,2 @@
+// Argument structs of the per-ISA kernels; each room adds its own header here.
+#pragma once

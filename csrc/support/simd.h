@@ -1,0 +1,118 @@
+// One vector vocabulary of eight floats for every instruction set.
+//
+// Written with the compilers' vector extension: the same text becomes one AVX register, two SSE or
+// NEON registers, or scalar code, always eight lanes wide, so that every set gives the same bits.
+// No fused multiply-add and no approximate instruction is used (-ffp-contract=off).
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#define WGI_STRING_(x) #x
+#define WGI_STRING(x) WGI_STRING_(x)
+#define WGI_LANES 8
+#define WGI_INLINE static inline __attribute__((always_inline))
+
+typedef float wgf8 __attribute__((vector_size(32)));
+typedef int32_t wgi8 __attribute__((vector_size(32)));
+
+WGI_INLINE wgf8 wgf8_set(float x)
+{
+    return (wgf8){ x, x, x, x, x, x, x, x };
+}
+
+WGI_INLINE wgi8 wgi8_set(int32_t x)
+{
+    return (wgi8){ x, x, x, x, x, x, x, x };
+}
+
+WGI_INLINE wgf8 wgf8_load(const float* p)
+{
+    wgf8 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+WGI_INLINE void wgf8_store(float* p, wgf8 v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+WGI_INLINE wgi8 wgf8_bits(wgf8 v)
+{
+    wgi8 r;
+    memcpy(&r, &v, sizeof r);
+    return r;
+}
+
+WGI_INLINE wgf8 wgf8_from_bits(wgi8 v)
+{
+    wgf8 r;
+    memcpy(&r, &v, sizeof r);
+    return r;
+}
+
+/// Lanes of `a` where the mask is all ones, else of `b`.
+WGI_INLINE wgf8 wgf8_select(wgi8 mask, wgf8 a, wgf8 b)
+{
+    return wgf8_from_bits((wgf8_bits(a) & mask) | (wgf8_bits(b) & ~mask));
+}
+
+/// The smaller (larger) of each lane; the second operand where one is NaN, as x86 has it.
+WGI_INLINE wgf8 wgf8_min(wgf8 a, wgf8 b)
+{
+#if defined(__AVX2__)
+    return (wgf8)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return wgf8_select(a < b, a, b);
+#endif
+}
+
+WGI_INLINE wgf8 wgf8_max(wgf8 a, wgf8 b)
+{
+#if defined(__AVX2__)
+    return (wgf8)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return wgf8_select(a > b, a, b);
+#endif
+}
+
+WGI_INLINE wgf8 wgf8_abs(wgf8 a)
+{
+    return wgf8_from_bits(wgf8_bits(a) & wgi8_set(0x7fffffff));
+}
+
+/// IEEE square root, correctly rounded on every set.
+WGI_INLINE wgf8 wgf8_sqrt(wgf8 a)
+{
+#if defined(__AVX2__)
+    return (wgf8)_mm256_sqrt_ps((__m256)a);
+#else
+    wgf8 r;
+    for (int i = 0; i < 8; ++i)
+        r[i] = __builtin_sqrtf(a[i]);
+    return r;
+#endif
+}
+
+WGI_INLINE wgf8 wgf8_from_int(wgi8 a)
+{
+    return __builtin_convertvector(a, wgf8);
+}
+
+/// Truncation towards zero; |a| < 2^31.
+WGI_INLINE wgi8 wgi8_truncate(wgf8 a)
+{
+    return __builtin_convertvector(a, wgi8);
+}
+
+/// Largest integer not above a; |a| < 2^31.
+WGI_INLINE wgf8 wgf8_floor(wgf8 a)
+{
+    const wgf8 t = wgf8_from_int(wgi8_truncate(a));
+    return t - wgf8_select(t > a, wgf8_set(1.0f), wgf8_set(0.0f));
+}

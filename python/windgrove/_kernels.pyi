@@ -1,0 +1,10 @@
+from numpy.typing import NDArray
+import numpy as np
+
+version: str
+compiler: str
+build_type: str
+
+def isa() -> str: ...
+def force_isa(name: str, /) -> None: ...
+def perlin(points: NDArray[np.float64], seed: int, out: NDArray[np.float64], /) -> None: ...

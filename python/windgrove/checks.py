@@ -1,0 +1,135 @@
+"""Argument checks shared by the whole package: convert what can be used, name what cannot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+MAX_THREADS = 64
+
+
+def array(
+    value: ArrayLike,
+    name: str,
+    *,
+    dtype: DTypeLike = np.float32,
+    shape: Sequence[int | None] | None = None,
+    finite: bool = False,
+) -> NDArray[Any]:
+    """`value` as an aligned, C-ordered array of `dtype`; a copy only where one is needed.
+
+    `shape` holds sizes, None for any size. Strided, read-only, float64 and list inputs are
+    converted. Complex, object and text inputs raise TypeError; a wrong shape raises ValueError.
+    """
+    try:
+        given = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: cannot be read as an array ({error})") from None
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: expected numbers, got dtype {given.dtype}")
+    wanted = np.dtype(dtype)
+    if wanted.kind in "iu" and given.dtype.kind == "f" and given.size and not _integral(given):
+        raise TypeError(f"{name}: expected integers, got dtype {given.dtype}")
+    if wanted.kind in "iu" and given.size:
+        limits = np.iinfo(wanted)
+        if given.min() < limits.min or given.max() > limits.max:
+            raise ValueError(f"{name}: expected integers from {limits.min} to {limits.max}")
+    if shape is not None and not _fits(given.shape, shape):
+        raise ValueError(f"{name}: expected shape {_shape_text(shape)}, got {given.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = np.require(given, dtype=wanted, requirements=["C", "A"])
+    if result.dtype.byteorder not in "=|":
+        result = result.astype(result.dtype.newbyteorder("="))
+    if finite and not np.isfinite(result).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
+        raise ValueError(f"{name}: not finite at index {where if len(where) != 1 else where[0]}")
+    return result
+
+
+def _integral(values: NDArray[Any]) -> bool:
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+
+
+def _fits(got: tuple[int, ...], wanted: Sequence[int | None]) -> bool:
+    return len(got) == len(wanted) and all(
+        w is None or g == w for g, w in zip(got, wanted, strict=True)
+    )
+
+
+def _shape_text(shape: Sequence[int | None]) -> str:
+    sizes = ["any" if size is None else str(size) for size in shape]
+    return "(" + ", ".join(sizes) + ("," if len(sizes) == 1 else "") + ")"
+
+
+def output(
+    value: Any, name: str, shape: Sequence[int], *, dtype: DTypeLike = np.float32
+) -> NDArray[Any]:
+    """An array the caller gave to be written: it must fit exactly, nothing is converted."""
+    wanted = np.dtype(dtype)
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{name}: expected a NumPy array of {wanted}, got {type(value).__name__}")
+    if value.dtype != wanted or not value.dtype.isnative:
+        raise TypeError(f"{name}: expected dtype {wanted}, got {value.dtype}")
+    if value.shape != tuple(shape):
+        raise ValueError(f"{name}: expected shape {tuple(shape)}, got {value.shape}")
+    if not (value.flags.c_contiguous and value.flags.aligned):
+        raise ValueError(f"{name}: expected an aligned, C-ordered array")
+    if not value.flags.writeable:
+        raise ValueError(f"{name}: the array is read-only and would be written")
+    return value
+
+
+def number(
+    value: Any,
+    name: str,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    above: float | None = None,
+) -> float:
+    """A finite float in [low, high], or strictly above `above`."""
+    if isinstance(value, (str, bytes)) or value is None:
+        raise TypeError(f"{name}: expected a number, got {value!r}")
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {value!r}") from None
+    if not math.isfinite(result):
+        raise ValueError(f"{name}: expected a finite number, got {result}")
+    if above is not None and not result > above:
+        raise ValueError(f"{name}: expected a number above {above:g}, got {result:g}")
+    if not low <= result <= high:
+        raise ValueError(f"{name}: expected a number from {low:g} to {high:g}, got {result:g}")
+    return result
+
+
+def integer(value: Any, name: str, *, low: int = -(2**63), high: int = 2**63 - 1) -> int:
+    """An int in [low, high]; bools and floats are refused."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected an integer, got {value!r}")
+    result = int(value)
+    if not low <= result <= high:
+        raise ValueError(f"{name}: expected an integer from {low} to {high}, got {result}")
+    return result
+
+
+def threads(value: Any) -> int:
+    """The `threads` argument: 1 to 64."""
+    return integer(value, "threads", low=1, high=MAX_THREADS)
+
+
+def choice(value: Any, name: str, allowed: Iterable[str]) -> str:
+    """One of a few words."""
+    words = list(allowed)
+    if value not in words:
+        raise ValueError(f"{name}: expected one of {', '.join(words)}; got {value!r}")
+    return str(value)
+
+
+def vector(value: ArrayLike, name: str, *, size: int = 3) -> NDArray[np.float64]:
+    """A finite double-precision vector."""
+    return array(value, name, dtype=np.float64, shape=(size,), finite=True)

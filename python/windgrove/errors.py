@@ -1,0 +1,59 @@
+"""The errors of windgrove's own; everything else is ValueError or TypeError naming the argument."""
+
+from __future__ import annotations
+
+
+class TreeFormatError(ValueError):
+    """A tree file that cannot be used: the message names file, line or row, and the reason.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    row : int or None
+        0-based row of the table (or tree line) that is at fault, where there is one.
+    reason : str
+        What is wrong and what to do.
+    """
+
+    def __init__(self, path: object, reason: str, *, row: int | None = None) -> None:
+        self.path = str(path)
+        self.row = row
+        self.reason = reason
+        where = f"{self.path}: " if row is None else f"{self.path}: row {row}: "
+        super().__init__(where + reason)
+
+    def __reduce__(self) -> tuple:
+        return (_restore_format_error, (self.path, self.reason, self.row))
+
+
+def _restore_format_error(path: str, reason: str, row: int | None) -> TreeFormatError:
+    return TreeFormatError(path, reason, row=row)
+
+
+class Diverged(ArithmeticError):
+    """A state that is not finite any more.
+
+    Attributes
+    ----------
+    step : int
+        Step at which it was found, counted from the start of the run.
+    instance, branch : int
+        Where.
+    parameter : str
+        The quantity that is not finite, or the parameter at fault.
+    """
+
+    def __init__(self, step: int, instance: int, branch: int, parameter: str, hint: str = "") -> None:
+        self.step = step
+        self.instance = instance
+        self.branch = branch
+        self.parameter = parameter
+        self.hint = hint
+        super().__init__(
+            f"step {step}: instance {instance}, branch {branch}: {parameter} is not finite"
+            + (f"; {hint}" if hint else "")
+        )
+
+    def __reduce__(self) -> tuple:
+        return (Diverged, (self.step, self.instance, self.branch, self.parameter, self.hint))

@@ -1,0 +1,11 @@
+"""The C kernels as functions: arrays in, arrays out.
+
+Inputs may be strided, read-only, float64 or lists: they are converted, never refused, and never
+changed. Arrays that are written (`out=`, `pressure=`, the state of `step_springs`) must be
+writable, float32 and C-ordered. `windgrove.reference` holds a plain NumPy double-precision twin of
+every function under the same name.
+"""
+
+from .noise import perlin
+
+__all__ = ["perlin"]

@@ -1,0 +1,8 @@
+"""Slow, plain NumPy double-precision twins of every kernel, same names and arguments.
+
+Read these to understand what a kernel computes; the tests compare the kernels with them.
+"""
+
+from .noise import perlin
+
+__all__ = ["perlin"]
