@@ -44,7 +44,9 @@ class Diverged(ArithmeticError):
         The quantity that is not finite, or the parameter at fault.
     """
 
-    def __init__(self, step: int, instance: int, branch: int, parameter: str, hint: str = "") -> None:
+    def __init__(
+        self, step: int, instance: int, branch: int, parameter: str, hint: str = ""
+    ) -> None:
         self.step = step
         self.instance = instance
         self.branch = branch
