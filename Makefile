@@ -7,7 +7,7 @@ CC ?= cc
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/make
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 BUILD_TOOLS := "pip>=25.1" "meson-python>=0.18" "meson>=1.4" "ninja" "numpy>=2.0"
 SOURCES := meson.build meson.options pyproject.toml README.md \
   $(shell find csrc python tests/c -name __pycache__ -prune -o -print)

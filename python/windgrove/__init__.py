@@ -55,7 +55,7 @@ _HOMES = {
 }
 _MODULES = {"kernels", "reference", "plot", "analysis", "trees", "wind", "studies", "models"}
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "Diverged",
     "TreeFormatError",
     *sorted(_HOMES),
