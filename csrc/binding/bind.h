@@ -5,3 +5,4 @@
 
 extern PyMethodDef bind_support_methods[];
 extern PyMethodDef bind_noise_methods[];
+extern PyMethodDef bind_tree_methods[];

@@ -7,6 +7,7 @@
 static PyMethodDef* const method_tables[] = {
     bind_support_methods,
     bind_noise_methods,
+    bind_tree_methods,
 };
 
 static int add_constants(PyObject* module)

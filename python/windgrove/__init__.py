@@ -21,7 +21,7 @@ _HOMES = {
     "write_tree": ".trees.write",
     "grow_tree": ".trees.grow",
     "Species": ".species.species",
-    "load_species": ".species.species",
+    "load_species": ".species.load",
     "branch_parameters": ".trees.parameters",
     "natural_frequencies": ".analysis.frequencies",
     "realised": ".analysis.frequencies",

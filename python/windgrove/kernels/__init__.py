@@ -7,5 +7,6 @@ every function under the same name.
 """
 
 from .noise import perlin
+from .trees import propagate_drag, total_mass
 
-__all__ = ["perlin"]
+__all__ = ["perlin", "propagate_drag", "total_mass"]

@@ -4,5 +4,6 @@ Read these to understand what a kernel computes; the tests compare the kernels w
 """
 
 from .noise import perlin
+from .trees import propagate_drag, total_mass
 
-__all__ = ["perlin"]
+__all__ = ["perlin", "propagate_drag", "total_mass"]

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import os
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
+
+from .. import checks
 
 LEVELS = ("trunk", "branch", "foliage")
 
 
 @dataclass(frozen=True)
 class Level:
-    """Parameters of one level (MODEL 2.2).
+    """Parameters of one level (docs/numerics/parameters.md).
 
     Attributes
     ----------
-    beta : float, kg m^-1 s^-2
+    beta : float, kg m^-1 s^-2, above 0
         Stiffness: k = beta V / l^2 for wood, beta sqrt(A) for foliage.
-    zeta : float
+    zeta : float, not below 0
         Damping ratio.
-    gamma : float, kg m^-1 s^-1 per m2
+    gamma : float, kg m^-1 s^-1 per m2, not below 0
         Drag: D = 2 gamma sqrt(l V / pi) for wood, gamma A for foliage.
-    rho : float, kg/m2
+    rho : float, kg/m2, above 0 for foliage
         Mass of foliage per area; unused for wood.
     propagation : float, 0 to 1
         How much a branch is moved by the drag of its children.
@@ -31,6 +35,13 @@ class Level:
     gamma: float
     rho: float = 0.0
     propagation: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.number(self.beta, "beta", above=0)
+        checks.number(self.zeta, "zeta", low=0)
+        checks.number(self.gamma, "gamma", low=0)
+        checks.number(self.rho, "rho", low=0)
+        checks.number(self.propagation, "propagation", low=0, high=1)
 
 
 @dataclass(frozen=True)
@@ -46,15 +57,36 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Species:
-    """A preset: one `Level` for trunk, branch and foliage."""
+    """A preset: one `Level` for trunk, branch and foliage.
+
+    Attributes
+    ----------
+    name, latin_name : str
+    trunk, branch, foliage : Level
+    leaf_area_index : float, above 0
+        m2 of leaf per m2 of ground under the crown, in full leaf.
+    aliases : tuple of str
+        Other names `load_species` knows it by.
+    provenance : Provenance
+    """
 
     name: str
     trunk: Level
     branch: Level
     foliage: Level
     latin_name: str = ""
-    leaf_area_index: float = 3.0  # m2 of leaf per m2 of ground, in full leaf
+    leaf_area_index: float = 3.0
+    aliases: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        for name in LEVELS:
+            if not isinstance(getattr(self, name), Level):
+                raise TypeError(
+                    f"{name}: expected a Level, got {type(getattr(self, name)).__name__}"
+                )
+        checks.number(self.foliage.rho, "foliage.rho", above=0)
+        checks.number(self.leaf_area_index, "leaf_area_index", above=0)
 
     def level(self, name: str) -> Level:
         """The parameters of "trunk", "branch" or "foliage"."""
@@ -63,11 +95,35 @@ class Species:
         return getattr(self, name)
 
     def replace(self, **changes: Any) -> Species:
-        """A new species; a level is given as a dict of what changes in it."""
-        merged = {
-            key: replace(self.level(key), **value)
-            if key in LEVELS and isinstance(value, dict)
-            else value
-            for key, value in changes.items()
-        }
-        return replace(self, **merged)
+        """A new species; a level is given as a dict of what changes in it.
+
+        Examples
+        --------
+        >>> load_species("oak").replace(trunk=dict(beta=4.1e5)).trunk.beta
+        410000.0
+        """
+        merged = {}
+        for key, value in changes.items():
+            if key in LEVELS and isinstance(value, dict):
+                merged[key] = _replace(self.level(key), key, value)
+            else:
+                merged[key] = value
+        return _replace(self, "", merged)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the species as TOML; `load_species(path)` gives an equal one back."""
+        from .schema import save_species
+
+        return save_species(self, path)
+
+
+def _replace(thing: Any, path: str, changes: dict[str, Any]) -> Any:
+    known = {item.name for item in fields(thing)}
+    dot = f"{path}." if path else ""
+    for key in changes:
+        if key not in known:
+            raise TypeError(f"{dot}{key}: no such parameter; there are {', '.join(sorted(known))}")
+    try:
+        return replace(thing, **changes)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{dot}{error}") from None

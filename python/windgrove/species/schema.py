@@ -1,0 +1,176 @@
+"""The TOML form of a species: schema, versions, errors that name the path inside the file.
+
+Imported when a preset is read or written, not before: pydantic takes a tenth of a second to load.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .species import LEVELS, Level, Provenance, Species
+
+SCHEMA_VERSION = 1
+
+Positive = Annotated[float, Field(gt=0, strict=True)]
+NotNegative = Annotated[float, Field(ge=0, strict=True)]
+Fraction = Annotated[float, Field(ge=0, le=1, strict=True)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class WoodTable(_Table):
+    """Parameters of the trunk or of the branches."""
+
+    beta: Positive = Field(description="stiffness, kg m^-1 s^-2: k = beta V / l^2")
+    zeta: NotNegative = Field(description="damping ratio")
+    gamma: NotNegative = Field(description="drag, kg m^-1 s^-1 per m2: D = 2 gamma sqrt(l V / pi)")
+    propagation: Fraction = Field(1.0, description="how much it is moved by its children, 0 to 1")
+
+
+class FoliageTable(_Table):
+    """Parameters of the bundles of leaves."""
+
+    beta: Positive = Field(description="stiffness, kg m^-1 s^-2: k = beta sqrt(A)")
+    zeta: NotNegative = Field(description="damping ratio")
+    gamma: NotNegative = Field(description="drag, kg m^-1 s^-1 per m2: D = gamma A")
+    rho: Positive = Field(description="mass per area, kg/m2")
+    propagation: Fraction = Field(1.0, description="how much it is moved by its children, 0 to 1")
+
+
+class ProvenanceTable(_Table):
+    """Where the numbers come from."""
+
+    source: str = Field("", description="where the figures were published")
+    calibrated_on: str = Field("", description="the tree or trees the preset was fitted to")
+    tree_height: tuple[Positive, Positive] | None = Field(
+        None, description="m, lowest and highest tree it may be used for"
+    )
+    date: str = Field("", description="day of the calibration, YYYY-MM-DD")
+    notes: str = Field("", description="what was borrowed, what is not known")
+
+
+class SpeciesFile(_Table):
+    """One species preset of windgrove."""
+
+    schema_version: Literal[1]
+    name: str = Field(min_length=1)
+    latin_name: str = ""
+    aliases: tuple[str, ...] = ()
+    leaf_area_index: Positive = Field(3.0, description="m2 of leaf per m2 of ground in full leaf")
+    trunk: WoodTable
+    branch: WoodTable
+    foliage: FoliageTable
+    provenance: ProvenanceTable = ProvenanceTable()
+
+
+# From each old version to the next, on the raw tables.
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def read_species(path: str | os.PathLike[str]) -> Species:
+    """Read and check one TOML file. ValueError names the file and the path inside it."""
+    where = os.fspath(path)
+    try:
+        text = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise ValueError(f"species: there is no file {where!r}") from None
+    return parse_species(text, where)
+
+
+def parse_species(text: bytes, where: str) -> Species:
+    """The species of a TOML text; `where` stands in front of every error."""
+    try:
+        raw = tomllib.loads(text.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{where}: not a TOML text: {error}") from None
+    return species_from_tables(raw, where)
+
+
+def species_from_tables(raw: dict[str, Any], where: str) -> Species:
+    """The species of tables as `tomllib` gives them, of any schema version."""
+    try:
+        checked = SpeciesFile.model_validate(_migrated(raw, where))
+    except ValidationError as error:
+        raise ValueError(_message(error, where)) from None
+    values = {name: Level(**getattr(checked, name).model_dump()) for name in LEVELS}
+    return Species(
+        name=checked.name,
+        latin_name=checked.latin_name,
+        aliases=checked.aliases,
+        leaf_area_index=checked.leaf_area_index,
+        provenance=Provenance(**checked.provenance.model_dump()),
+        **values,
+    )
+
+
+def _migrated(raw: dict[str, Any], where: str) -> dict[str, Any]:
+    version = raw.get("schema_version")
+    if type(version) is not int:
+        raise ValueError(f"{where}: schema_version: expected an integer, got {version!r}")
+    if version > SCHEMA_VERSION or (version < SCHEMA_VERSION and version not in MIGRATIONS):
+        raise ValueError(
+            f"{where}: schema_version: {version} is not known here; the newest is {SCHEMA_VERSION}"
+        )
+    while version < SCHEMA_VERSION:
+        raw = MIGRATIONS[version](raw)
+        version += 1
+    return raw
+
+
+def _message(error: ValidationError, where: str) -> str:
+    lines = []
+    for item in error.errors():
+        path = ".".join(str(part) for part in item["loc"])
+        if item["type"] == "extra_forbidden":
+            text = f"no such key (value {item['input']!r})"
+        elif item["type"] == "missing":
+            text = "is missing"
+        else:
+            text = f"{item['msg'][0].lower()}{item['msg'][1:]}, got {item['input']!r}"
+        lines.append(f"{where}: {path}: {text}")
+    return "\n".join(lines)
+
+
+def species_tables(species: Species) -> dict[str, Any]:
+    """The tables of a species, newest schema version, as tomli_w writes them."""
+    tables: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "name": species.name}
+    if species.latin_name:
+        tables["latin_name"] = species.latin_name
+    if species.aliases:
+        tables["aliases"] = list(species.aliases)
+    tables["leaf_area_index"] = float(species.leaf_area_index)
+    for name in LEVELS:
+        level = species.level(name)
+        keys = ("beta", "zeta", "gamma", *(("rho",) if name == "foliage" else ()), "propagation")
+        tables[name] = {key: float(getattr(level, key)) for key in keys}
+    provenance = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in vars(species.provenance).items()
+        if value
+    }
+    if provenance:
+        tables["provenance"] = provenance
+    return tables
+
+
+def species_text(species: Species) -> str:
+    """The species as TOML text."""
+    return tomli_w.dumps(species_tables(species))
+
+
+def save_species(species: Species, path: str | os.PathLike[str]) -> Path:
+    """Write the TOML text beside its place and rename it there: a crash leaves the old file."""
+    target = Path(path)
+    part = target.with_name(target.name + ".part")
+    part.write_text(species_text(species), encoding="utf-8")
+    os.replace(part, target)
+    return target
