@@ -22,3 +22,15 @@ def propagate_drag(
     out: NDArray[np.float64],
     /,
 ) -> None: ...
+def sample(
+    field: NDArray[np.float32],
+    origin: NDArray[np.float64],
+    spacing: float,
+    points: NDArray[np.float64],
+    out: NDArray[np.float32],
+    threads: int,
+    /,
+) -> None: ...
+def wind_sample(
+    view: object, points: NDArray[np.float64], out: NDArray[np.float32], threads: int, /
+) -> None: ...

@@ -8,5 +8,6 @@ every function under the same name.
 
 from .noise import perlin
 from .trees import propagate_drag, total_mass
+from .wind import sample, sample_wind
 
-__all__ = ["perlin", "propagate_drag", "total_mass"]
+__all__ = ["perlin", "propagate_drag", "sample", "sample_wind", "total_mass"]
