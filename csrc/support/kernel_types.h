@@ -2,3 +2,4 @@
 #pragma once
 
 #include "wind/flow_types.h"
+#include "wind/project_grid.h"
