@@ -8,8 +8,6 @@ static PyMethodDef* const method_tables[] = {
     bind_support_methods,
     bind_noise_methods,
     bind_tree_methods,
-    bind_flow_methods,
-    bind_project_methods,
 };
 
 static int add_constants(PyObject* module)

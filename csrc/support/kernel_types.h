@@ -1,5 +1,2 @@
 // Argument structs of the per-ISA kernels; each room adds its own header here.
 #pragma once
-
-#include "wind/flow_types.h"
-#include "wind/project_grid.h"

@@ -7,18 +7,6 @@ every function under the same name.
 """
 
 from .noise import perlin
-from .projection import ProjectionReport, divergence, project, project_report
 from .trees import propagate_drag, total_mass
-from .wind import sample, sample_wind
 
-__all__ = [
-    "ProjectionReport",
-    "divergence",
-    "perlin",
-    "project",
-    "project_report",
-    "propagate_drag",
-    "sample",
-    "sample_wind",
-    "total_mass",
-]
+__all__ = ["perlin", "propagate_drag", "total_mass"]

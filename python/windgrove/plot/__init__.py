@@ -1,0 +1,24 @@
+"""Plots: each takes ``ax=``, returns what it drew, and changes no setting of matplotlib's.
+
+Axes are labelled with units, colours are told apart by every common kind of colour vision, and
+sizes suit the figure: `style("paper")` or a figure narrower than 5 inches gives a paper's.
+"""
+
+from .animation import animate
+from .drawing import tree
+from .frequency_plots import frequencies
+from .styles import Drawing, style
+from .sway_plots import history, spectrum, sway
+from .sweep_plots import sweep
+
+__all__ = [
+    "Drawing",
+    "animate",
+    "frequencies",
+    "history",
+    "spectrum",
+    "style",
+    "sway",
+    "sweep",
+    "tree",
+]
