@@ -1,0 +1,149 @@
+"""Opening recordings: finished, running, or cut short."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time as clock
+import warnings
+from pathlib import Path
+from typing import Any
+
+import h5py
+import xarray as xr
+
+from .commit_file import in_use, journal_path, replay
+from .layout import LONG_TEXTS
+from .recover import recover_recording
+from .storage import part_path
+
+__all__ = ["open_recording", "recover_recording"]
+
+_MAGIC = b"\x89HDF\r\n\x1a\n"
+_PATIENCE = 1.0  # s; a commit takes milliseconds
+
+
+def open_recording(path: str | os.PathLike[str], *, live: bool = False) -> xr.Dataset:
+    """Opens a recording; arrays are read when they are used.
+
+    Parameters
+    ----------
+    path : str or path
+        A recording, finished or not. Where it does not exist but ``NAME.part`` does, that is
+        opened with a warning: the run is still going on or was cut short.
+    live : bool, default False
+        Follow a recording made with ``live=True`` that another process is writing. Open again to
+        see later frames.
+
+    Returns
+    -------
+    xarray.Dataset
+        With units; `time` in s, texts of any length in `attrs`.
+
+    Raises
+    ------
+    FileNotFoundError, PermissionError, OSError
+        The file is not there, or another program holds its lock.
+    ValueError
+        It is not a recording.
+    """
+    found = _find(Path(path))
+    replay(found)
+    keywords: dict[str, Any] = {"swmr": True} if live else {}
+    dataset = _open_patiently(found, keywords)
+    if "time" not in dataset.dims:
+        dataset.close()
+        raise ValueError(f"{found}: not a recording: it has no time")
+    _restore_texts(dataset, found, keywords)
+    return dataset
+
+
+def _find(path: Path) -> Path:
+    part = part_path(path)
+    if not path.exists() and part.exists():
+        state = "is still being written" if in_use(part) else "was cut short"
+        warnings.warn(f"{path}: the recording {state}; opening {part.name}", stacklevel=3)
+        path = part
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, "no such recording", str(path))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a recording", str(path))
+    with path.open("rb") as file:
+        head = file.read(len(_MAGIC))
+    if head != _MAGIC:
+        raise ValueError(f"{path}: not a recording: not an HDF5 file")
+    return path
+
+
+def _open_patiently(path: Path, keywords: dict[str, Any]) -> xr.Dataset:
+    """A writer may be in the middle of a commit: an error is final when it lasts."""
+    end = clock.monotonic() + _PATIENCE
+    while True:
+        try:
+            return _open(path, keywords)
+        except (OSError, RuntimeError, KeyError) as error:
+            if isinstance(error, PermissionError):
+                raise
+            if clock.monotonic() > end or not (journal_path(path).exists() or in_use(path)):
+                raise _explain(error, path) from error
+            clock.sleep(0.02)
+
+
+def _open(path: Path, keywords: dict[str, Any]) -> xr.Dataset:
+    try:
+        return xr.open_dataset(path, engine="h5netcdf", driver_kwds=dict(keywords))
+    except OSError as error:
+        if _is_lock(error):
+            return xr.open_dataset(
+                path, engine="h5netcdf", driver_kwds={**keywords, "locking": False}
+            )
+        if _is_marked(error):
+            # A live recording whose writer was killed.
+            return xr.open_dataset(path, engine="h5netcdf", driver_kwds={"swmr": True})
+        raise
+
+
+def _is_lock(error: BaseException) -> bool:
+    text = str(error)
+    return "unable to lock file" in text or getattr(error, "errno", None) in (
+        errno.EAGAIN,
+        errno.ENOLCK,
+    )
+
+
+def _is_marked(error: BaseException) -> bool:
+    text = str(error)
+    return "already open for" in text or "consistency flag" in text
+
+
+def _explain(error: BaseException, path: Path) -> OSError:
+    if _is_lock(error):
+        return OSError(
+            errno.EAGAIN,
+            "another program holds the lock of this file; close it, or set the environment "
+            "variable HDF5_USE_FILE_LOCKING=FALSE if that program only reads",
+            str(path),
+        )
+    return OSError(
+        errno.EIO,
+        f"cannot be read ({error}); windgrove.recover_recording saves the frames that can",
+        str(path),
+    )
+
+
+def _restore_texts(dataset: xr.Dataset, path: Path, keywords: dict[str, Any]) -> None:
+    long = [k for k, v in dataset.attrs.items() if v == f"see the variable {LONG_TEXTS}/{k}"]
+    if long:
+        with _open_beside(path, keywords) as file:
+            for name in long:
+                dataset.attrs[name] = file[LONG_TEXTS][name].asstr()[()]
+
+
+def _open_beside(path: Path, keywords: dict[str, Any]) -> h5py.File:
+    """A second handle of a file that xarray has open: HDF5 wants the same locking for both."""
+    for more in ({}, {"locking": False}, {"swmr": True}):
+        try:
+            return h5py.File(path, "r", **{**keywords, **more})
+        except OSError as error:
+            last = error
+    raise last

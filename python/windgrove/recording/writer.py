@@ -1,0 +1,389 @@
+"""Recorder: frames go in, a netCDF-4 readable HDF5 file comes out, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time as clock
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from .. import checks
+from .layout import BLOCK_BYTES, ChannelSpec, Coordinate, chunk_shape, coordinate
+from .storage import claim_part, explain, open_storage, part_path
+
+__all__ = ["ChannelSpec", "RecordingWriter", "part_path"]
+
+FLUSH_INTERVAL = 0.5  # s, half of what is promised: a block may be on its way already
+
+
+class _Block:
+    """Frames in memory, on their way to the file."""
+
+    def __init__(
+        self, frames: int, shapes: Mapping[str, tuple[int, ...]], types: Mapping[str, DTypeLike]
+    ) -> None:
+        self.time = np.empty(frames)
+        self.data = {name: np.empty((frames, *shapes[name]), types[name]) for name in shapes}
+        self.count = 0
+        self.room = frames
+
+    def put(self, times: NDArray[Any], data: Mapping[str, NDArray[Any]], start: int) -> int:
+        """Copies frames from `start` on, as many as there is room for."""
+        at, count = self.count, min(self.room - self.count, len(times) - start)
+        self.time[at : at + count] = times[start : start + count]
+        for name, values in data.items():
+            self.data[name][at : at + count] = values[start : start + count]
+        self.count = at + count
+        return count
+
+
+class RecordingWriter:
+    """Writes frames to ``NAME.part`` and renames it to ``NAME`` at the end.
+
+    Frames are copied into a block in memory; a thread of the writer's own packs full blocks, and
+    twice a second whatever is there, into the file. Memory is constant: three blocks of at most
+    16 MiB each, or one frame each where that is larger. The file can be read after a kill at any
+    moment: it always holds the frames up to the last flush (`recording.commit_file` says how).
+
+    Parameters
+    ----------
+    path : str or path
+        The file to make; its folder must exist.
+    channels : mapping of str to ChannelSpec
+        What every frame holds, beside its time.
+    coords : mapping
+        Every dimension of the channels, and variables that do not change: values, ``(dims,
+        values)`` or ``(dims, values, attrs)``.
+    attrs : mapping, optional
+        Attributes of the file: texts, numbers, or anything JSON can hold, of any length.
+    groups : mapping of str to mapping, optional
+        Arrays over other dimensions, such as a tree: ``{"tree": {"length": ("node", values)}}``.
+    overwrite : bool, default True
+        False refuses, before anything is touched, where `path` exists.
+    live : bool, default False
+        Single-writer-multiple-readers mode: ``open_recording(path, live=True)`` of another
+        process follows the run. Local file systems only; needs HDF5 1.10 to read.
+    append : bool, default False
+        Continue the recording that `path` holds: its channels and dimensions must be the same,
+        times must go on. The file stays as it is until `close`.
+    compression : {"gzip", None}, default "gzip"
+        gzip level 1 with shuffle; checksums are always on.
+
+    Raises
+    ------
+    FileExistsError, FileNotFoundError, PermissionError, OSError
+        Naming the path and what to do. After a failure of the disk the frames written before it
+        stay in ``NAME.part``, and the error says how many they are.
+    ValueError, TypeError
+        Naming the channel or coordinate that does not fit.
+
+    Notes
+    -----
+    Used as a context manager it closes at the end. After an exception the file keeps every frame
+    appended before it: after ``KeyboardInterrupt`` under its own name, with the attribute `status`
+    "interrupted"; after any other as ``NAME.part``, so that an older recording is not replaced by
+    half of a new one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> spec = ChannelSpec("rad", dims=("branch",))
+    >>> path = tempfile.mkdtemp() + "/two.h5"
+    >>> with RecordingWriter(path, channels={"angle": spec}, coords={"branch": [0, 1]}) as writer:
+    ...     writer.append([0.0, 0.1], {"angle": np.zeros((2, 2))})
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        channels: Mapping[str, ChannelSpec],
+        coords: Mapping[str, Any],
+        attrs: Mapping[str, Any] | None = None,
+        groups: Mapping[str, Mapping[str, Any]] | None = None,
+        overwrite: bool = True,
+        live: bool = False,
+        append: bool = False,
+        compression: str | None = "gzip",
+    ) -> None:
+        if compression is not None:
+            checks.choice(compression, "compression", ["gzip"])
+        if live and append:
+            raise ValueError("live: a recording that is appended to cannot be followed live")
+        self.path = Path(path)
+        self.part = part_path(self.path)
+        read = {name: coordinate(name, value) for name, value in coords.items()}
+        self._shapes = _channel_shapes(channels, read)
+        self._types = {name: np.dtype(spec.dtype) for name, spec in channels.items()}
+        claim_part(self.path, overwrite=overwrite, append=append)
+        self._storage = open_storage(
+            self.path,
+            channels=channels,
+            coords=read,
+            attrs=attrs or {},
+            groups=groups or {},
+            live=live,
+            append=append,
+            compression=compression,
+        )
+        self._start()
+
+    def _start(self) -> None:
+        self._pid = os.getpid()
+        self._last_time = self._storage.last_time
+        self._appended = self._taken = self._storage.frames
+        self._frames = _block_frames(self._shapes, self._types)
+        self._changed = threading.Condition()
+        self._spare: list[_Block] = []
+        self._block = self._new_block()
+        self._ready: _Block | None = None
+        self._flushed = self._appended
+        self._flush_wanted = False
+        self._finish: tuple[str, bool] | None = None
+        self._error: BaseException | None = None
+        # All calls of HDF5 are made there: a signal handler runs in the main thread only, so that
+        # Ctrl-C cannot break off a write in the middle.
+        self._worker = threading.Thread(target=self._work, name="windgrove-recorder", daemon=True)
+        self._worker.start()
+
+    @property
+    def frames(self) -> int:
+        """Frames appended so far, those of a continued recording included."""
+        return self._appended
+
+    @property
+    def closed(self) -> bool:
+        """True once `close` was called."""
+        return self._finish is not None
+
+    def append(self, time: ArrayLike, data: Mapping[str, ArrayLike]) -> None:
+        """Adds frames.
+
+        Parameters
+        ----------
+        time : float or array_like, shape (t,)
+            s, increasing, above the last time.
+        data : mapping of str to array_like
+            One entry for every channel, (t, ...) or without the first axis where `time` is one
+            number. Copied. NaN stands for "no value".
+        """
+        if self.closed:
+            raise ValueError(f"{self.path}: the recording is closed")
+        times = self._check_time(time)
+        arrays = self._check_data(len(times), data)
+        done = 0
+        while done < len(times):
+            with self._changed:
+                while self._block.count >= self._block.room:
+                    self._hand_over()
+                self._raise_if_broken()
+                count = self._block.put(times, arrays, done)
+                done += count
+                self._appended += count
+                self._last_time = float(times[done - 1])
+                if self._block.count >= self._block.room and self._ready is None:
+                    self._hand_over()
+
+    def flush(self) -> None:
+        """Waits until every frame appended so far can be read from the file."""
+        with self._changed:
+            wanted = self._appended
+            while self._flushed < wanted and not self.closed:
+                self._raise_if_broken()
+                self._flush_wanted = True
+                self._changed.notify_all()
+                self._changed.wait(0.2)
+
+    def close(self, *, status: str = "complete", rename: bool = True) -> None:
+        """Writes what is left, waits for the disk and gives the file its name.
+
+        Parameters
+        ----------
+        status : str, default "complete"
+            Kept as the attribute `status`.
+        rename : bool, default True
+            False leaves the file as ``NAME.part``.
+        """
+        if os.getpid() != self._pid:
+            return
+        with self._changed:
+            if self._finish is None:
+                self._finish = (status, rename)
+                self._changed.notify_all()
+        while self._worker.is_alive():
+            self._worker.join(0.5)
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def __enter__(self) -> RecordingWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        elif issubclass(kind, KeyboardInterrupt):
+            self.close(status="interrupted")
+        else:
+            try:
+                self.close(status="failed", rename=False)
+            except OSError:
+                if error is None or not isinstance(error, OSError):
+                    raise
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else "open"
+        return f"<RecordingWriter {str(self.path)!r}: {self._appended} frames, {state}>"
+
+    def _check_time(self, time: ArrayLike) -> NDArray[np.float64]:
+        times = np.atleast_1d(np.asarray(time, dtype=np.float64))
+        if times.ndim != 1 or not np.isfinite(times).all():
+            raise ValueError("time: expected finite numbers, one or (t,)")
+        if (np.diff(times) <= 0).any() or (times.size and not times[0] > self._last_time):
+            raise ValueError(
+                f"time: frames must follow each other: got {times[0]:g} s after "
+                f"{self._last_time:g} s"
+            )
+        return times
+
+    def _check_data(self, count: int, data: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+        if data.keys() != self._shapes.keys():
+            missing = sorted(self._shapes.keys() - data.keys())
+            unknown = sorted(data.keys() - self._shapes.keys())
+            what = "misses" if missing else "has an unknown"
+            raise ValueError(f"data: {what} channel {(missing or unknown)[0]!r}")
+        arrays = {}
+        for name, shape in self._shapes.items():
+            given = np.asarray(data[name])
+            if count == 1 and given.shape == shape:
+                given = given[None]
+            if given.shape != (count, *shape):
+                raise ValueError(
+                    f"data[{name!r}]: expected shape {(count, *shape)}, got {given.shape}"
+                )
+            arrays[name] = given
+        return arrays
+
+    # Called with the condition held.
+
+    def _hand_over(self) -> None:
+        while self._ready is not None:
+            self._raise_if_broken()
+            self._changed.wait(0.2)
+        self._ready = self._take_block()
+        self._changed.notify_all()
+
+    def _take_block(self) -> _Block:
+        block = self._block
+        self._taken += block.count
+        self._block = self._new_block()
+        return block
+
+    def _new_block(self) -> _Block:
+        block = (
+            self._spare.pop() if self._spare else _Block(self._frames, self._shapes, self._types)
+        )
+        # Blocks end where chunks end, so that a chunk is packed once.
+        block.count, block.room = 0, self._frames - self._taken % self._frames
+        return block
+
+    def _raise_if_broken(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    # The thread of the writer's own.
+
+    def _work(self) -> None:
+        try:
+            while self._round():
+                pass
+        except BaseException as error:
+            self._fail(error)
+
+    def _round(self) -> bool:
+        with self._changed:
+            blocks = self._next_blocks()
+            finish = self._finish
+            self._flush_wanted = False
+            self._changed.notify_all()
+        for block in blocks:
+            self._storage.write(
+                block.time[: block.count],
+                {name: values[: block.count] for name, values in block.data.items()},
+            )
+        if finish is not None:
+            self._storage.finish(finish[0], rename=finish[1])
+        else:
+            self._storage.flush()
+        with self._changed:
+            self._spare += blocks
+            self._flushed = self._storage.frames
+            self._changed.notify_all()
+        return finish is None
+
+    def _next_blocks(self) -> list[_Block]:
+        due = clock.monotonic() + FLUSH_INTERVAL
+        while self._ready is None and self._finish is None and not self._flush_wanted:
+            left = due - clock.monotonic()
+            if left <= 0:
+                if self._block.count:
+                    break
+                due = clock.monotonic() + FLUSH_INTERVAL
+                continue
+            self._changed.wait(left)
+        blocks = []
+        timed = self._ready is None or self._finish is not None
+        if self._ready is not None:
+            blocks.append(self._ready)
+            self._ready = None
+        if (timed or self._flush_wanted) and self._block.count:
+            blocks.append(self._take_block())
+        return blocks
+
+    def _fail(self, error: BaseException) -> None:
+        # Frames of the last flush are those on disk.
+        kept, last = self._flushed, self._storage.last_flushed_time
+        self._storage.abandon()
+        if isinstance(error, OSError):
+            error = explain(error, self.part, kept, last)
+        with self._changed:
+            self._error = error
+            self._changed.notify_all()
+
+
+def _channel_shapes(
+    channels: Mapping[str, ChannelSpec], coords: Mapping[str, Coordinate]
+) -> dict[str, tuple[int, ...]]:
+    if not channels:
+        raise ValueError("channels: nothing to record")
+    shapes = {}
+    for name, spec in channels.items():
+        if name == "time" or name in coords:
+            raise ValueError(f"channels: {name!r} is the name of a coordinate")
+        if np.dtype(spec.dtype).kind not in "iuf":
+            raise TypeError(f"channels[{name!r}]: expected a numeric dtype, got {spec.dtype}")
+        for dim in spec.dims:
+            if dim not in coords or coords[dim].dims != (dim,):
+                raise ValueError(f"coords: misses the dimension {dim!r} of the channel {name!r}")
+        shapes[name] = tuple(len(coords[dim].values) for dim in spec.dims)
+    return shapes
+
+
+def _block_frames(shapes: Mapping[str, tuple[int, ...]], types: Mapping[str, np.dtype[Any]]) -> int:
+    """Frames in a block: a chunk of the widest channel, or several while that is small."""
+    sizes = {name: int(np.prod(shapes[name])) * types[name].itemsize for name in shapes}
+    widest = max(sizes, key=lambda name: sizes[name])
+    frames = chunk_shape(shapes[widest], types[widest].itemsize)[0]
+    total = max(sum(sizes.values()), 1)
+    return max(frames, frames * (BLOCK_BYTES // 8 // (frames * total)))
