@@ -14,13 +14,16 @@ from typing import Annotated, Any, Literal
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from .growth import Growth
 from .species import LEVELS, Level, Provenance, Species
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Positive = Annotated[float, Field(gt=0, strict=True)]
 NotNegative = Annotated[float, Field(ge=0, strict=True)]
 Fraction = Annotated[float, Field(ge=0, le=1, strict=True)]
+Real = Annotated[float, Field(strict=True)]
+Count = Annotated[int, Field(ge=1, strict=True)]
 
 
 class _Table(BaseModel):
@@ -32,6 +35,7 @@ class WoodTable(_Table):
 
     beta: Positive = Field(description="stiffness, kg m^-1 s^-2: k = beta V / l^2")
     zeta: NotNegative = Field(description="damping ratio")
+    zeta_bare: NotNegative | None = Field(None, description="damping ratio without leaves")
     gamma: NotNegative = Field(description="drag, kg m^-1 s^-1 per m2: D = 2 gamma sqrt(l V / pi)")
     propagation: Fraction = Field(1.0, description="how much it is moved by its children, 0 to 1")
 
@@ -58,10 +62,37 @@ class ProvenanceTable(_Table):
     notes: str = Field("", description="what was borrowed, what is not known")
 
 
+class GrowthTable(_Table):
+    """The form of the species, for grow_tree; see windgrove.species.growth.Growth."""
+
+    habit: Literal["decurrent", "excurrent", "palm", "shrub"]
+    height: Positive = Field(description="m, a typical tree")
+    dbh: Positive = Field(description="m, its stem's diameter at 1.3 m")
+    crown_base: Fraction | None = Field(None, description="lowest branch over height")
+    crown_width: Positive | None = Field(None, description="crown diameter over height")
+    outline: tuple[tuple[NotNegative, NotNegative], ...] | None = Field(
+        None, description="(t, r): half width r of the crown, t from 0 at its base to 1 at the top"
+    )
+    leader: Fraction | None = Field(None, description="how far the stem goes up the crown")
+    twigs: Count | None = Field(None, description="points that the crown is filled with")
+    shell: Fraction | None = Field(None, description="how empty the inside of the crown is")
+    wander: Real | None = Field(None, description="how crooked shoots are")
+    lift: Real | None = Field(None, description="shoots turn up (> 0) or hang (< 0)")
+    stems: Count | None = Field(None, description="of a shrub")
+    whorls: Count | None = Field(None, description="of an excurrent tree")
+    per_whorl: Count | None = Field(None, description="branches of a whorl, fronds of a palm")
+    side_shoots: NotNegative | None = Field(None, description="on the longest whorl branches")
+    branch_angle: tuple[NotNegative, NotNegative] | None = Field(
+        None, description="degrees from the vertical, lowest and topmost"
+    )
+    droop: Real | None = Field(None, description="how much fronds and side shoots hang")
+    shoot_share: Fraction | None = Field(None, description="shoots' part of the pipe model")
+
+
 class SpeciesFile(_Table):
     """One species preset of windgrove."""
 
-    schema_version: Literal[1]
+    schema_version: Literal[2]
     name: str = Field(min_length=1)
     latin_name: str = ""
     aliases: tuple[str, ...] = ()
@@ -69,11 +100,17 @@ class SpeciesFile(_Table):
     trunk: WoodTable
     branch: WoodTable
     foliage: FoliageTable
+    growth: GrowthTable | None = None
     provenance: ProvenanceTable = ProvenanceTable()
 
 
 # From each old version to the next, on the raw tables.
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+def _from_1_to_2(raw: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 added what is optional: zeta_bare and the growth table."""
+    return {**raw, "schema_version": 2}
+
+
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1_to_2}
 
 
 def read_species(path: str | os.PathLike[str]) -> Species:
@@ -103,6 +140,7 @@ def species_from_tables(raw: dict[str, Any], where: str) -> Species:
         raise ValueError(_message(error, where)) from None
     values = {name: Level(**getattr(checked, name).model_dump()) for name in LEVELS}
     return Species(
+        growth=_growth(checked.growth, where),
         name=checked.name,
         latin_name=checked.latin_name,
         aliases=checked.aliases,
@@ -110,6 +148,15 @@ def species_from_tables(raw: dict[str, Any], where: str) -> Species:
         provenance=Provenance(**checked.provenance.model_dump()),
         **values,
     )
+
+
+def _growth(table: GrowthTable | None, where: str) -> Growth | None:
+    if table is None:
+        return None
+    try:
+        return Growth(**table.model_dump(exclude_none=True))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: growth.{error}") from None
 
 
 def _migrated(raw: dict[str, Any], where: str) -> dict[str, Any]:
@@ -150,8 +197,15 @@ def species_tables(species: Species) -> dict[str, Any]:
     tables["leaf_area_index"] = float(species.leaf_area_index)
     for name in LEVELS:
         level = species.level(name)
-        keys = ("beta", "zeta", "gamma", *(("rho",) if name == "foliage" else ()), "propagation")
-        tables[name] = {key: float(getattr(level, key)) for key in keys}
+        keys = ["beta", "zeta", "zeta_bare", "gamma", "rho", "propagation"]
+        if name == "foliage":
+            keys.remove("zeta_bare")
+        else:
+            keys.remove("rho")
+        values = {key: getattr(level, key) for key in keys}
+        tables[name] = {key: float(value) for key, value in values.items() if value is not None}
+    if species.growth is not None:
+        tables["growth"] = _growth_table(species.growth)
     provenance = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in vars(species.provenance).items()
@@ -160,6 +214,18 @@ def species_tables(species: Species) -> dict[str, Any]:
     if provenance:
         tables["provenance"] = provenance
     return tables
+
+
+def _growth_table(growth: Growth) -> dict[str, Any]:
+    """What differs from the defaults, with what every growth has."""
+    plain = Growth(growth.habit, growth.height, growth.dbh)
+    table: dict[str, Any] = {}
+    for key, value in vars(growth).items():
+        if key in ("habit", "height", "dbh") or value != getattr(plain, key):
+            if isinstance(value, tuple):
+                value = [list(item) if isinstance(item, tuple) else item for item in value]
+            table[key] = value
+    return table
 
 
 def species_text(species: Species) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import checks
+from .growth import Growth
 
 LEVELS = ("trunk", "branch", "foliage")
 
@@ -28,6 +29,8 @@ class Level:
         Mass of foliage per area; unused for wood.
     propagation : float, 0 to 1
         How much a branch is moved by the drag of its children.
+    zeta_bare : float or None
+        Damping ratio without leaves, see `Species.at_leaf_fraction`; None: the same as in leaf.
     """
 
     beta: float
@@ -35,6 +38,7 @@ class Level:
     gamma: float
     rho: float = 0.0
     propagation: float = 1.0
+    zeta_bare: float | None = None
 
     def __post_init__(self) -> None:
         checks.number(self.beta, "beta", above=0)
@@ -42,6 +46,8 @@ class Level:
         checks.number(self.gamma, "gamma", low=0)
         checks.number(self.rho, "rho", low=0)
         checks.number(self.propagation, "propagation", low=0, high=1)
+        if self.zeta_bare is not None:
+            checks.number(self.zeta_bare, "zeta_bare", low=0)
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,8 @@ class Species:
         m2 of leaf per m2 of ground under the crown, in full leaf.
     aliases : tuple of str
         Other names `load_species` knows it by.
+    growth : Growth or None
+        The form, for `grow_tree`.
     provenance : Provenance
     """
 
@@ -77,6 +85,7 @@ class Species:
     latin_name: str = ""
     leaf_area_index: float = 3.0
     aliases: tuple[str, ...] = ()
+    growth: Growth | None = None
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
@@ -109,6 +118,21 @@ class Species:
             else:
                 merged[key] = value
         return _replace(self, "", merged)
+
+    def at_leaf_fraction(self, fraction: float) -> Species:
+        """The species in a season: damping ratios between `zeta_bare` (0) and `zeta` (1).
+
+        Leaves also change mass and drag; those follow from the tree, see
+        `windgrove.trees.foliage.set_leaf_fraction`.
+        """
+        fraction = checks.number(fraction, "fraction", low=0, high=1)
+        levels = {}
+        for name in LEVELS:
+            level = self.level(name)
+            if level.zeta_bare is not None:
+                zeta = level.zeta_bare + (level.zeta - level.zeta_bare) * fraction
+                levels[name] = {"zeta": zeta}
+        return self.replace(**levels)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the species as TOML; `load_species(path)` gives an equal one back."""

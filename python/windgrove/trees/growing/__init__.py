@@ -1,0 +1,1 @@
+"""How trees are grown. Only + - * / and square roots, so that every machine grows the same tree."""
