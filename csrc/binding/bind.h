@@ -6,3 +6,4 @@
 extern PyMethodDef bind_support_methods[];
 extern PyMethodDef bind_noise_methods[];
 extern PyMethodDef bind_tree_methods[];
+extern PyMethodDef bind_sway_methods[];

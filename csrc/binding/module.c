@@ -8,6 +8,7 @@ static PyMethodDef* const method_tables[] = {
     bind_support_methods,
     bind_noise_methods,
     bind_tree_methods,
+    bind_sway_methods,
 };
 
 static int add_constants(PyObject* module)

@@ -1,2 +1,4 @@
 // Argument structs of the per-ISA kernels; each room adds its own header here.
 #pragma once
+
+#include "sway/tree_soa.h"

@@ -5,6 +5,7 @@
 // No fused multiply-add and no approximate instruction is used (-ffp-contract=off).
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -60,6 +61,19 @@ WGI_INLINE wgf8 wgf8_from_bits(wgi8 v)
 WGI_INLINE wgf8 wgf8_select(wgi8 mask, wgf8 a, wgf8 b)
 {
     return wgf8_from_bits((wgf8_bits(a) & mask) | (wgf8_bits(b) & ~mask));
+}
+
+/// Whether any lane of a mask is set.
+WGI_INLINE bool wgi8_any(wgi8 mask)
+{
+#if defined(__AVX2__)
+    return _mm256_movemask_ps((__m256)mask) != 0;
+#else
+    int32_t any = 0;
+    for (int i = 0; i < 8; ++i)
+        any |= mask[i];
+    return any != 0;
+#endif
 }
 
 /// The smaller (larger) of each lane; the second operand where one is NaN, as x86 has it.

@@ -22,3 +22,34 @@ def propagate_drag(
     out: NDArray[np.float64],
     /,
 ) -> None: ...
+def rotation_frames(
+    position: NDArray[np.float64],
+    parent: NDArray[np.int32],
+    rotation: NDArray[np.float64],
+    quaternion: NDArray[np.float64],
+    pivot: NDArray[np.float64],
+    /,
+) -> None: ...
+def step_springs(
+    rotation: NDArray[np.float32],
+    previous_rotation: NDArray[np.float32],
+    angular_velocity: NDArray[np.float32],
+    position: NDArray[np.float64],
+    direction: NDArray[np.float64],
+    length: NDArray[np.float64],
+    parent: NDArray[np.int32],
+    mass: NDArray[np.float64],
+    stiffness: NDArray[np.float64],
+    damping: NDArray[np.float64],
+    drag: NDArray[np.float64],
+    wind: NDArray[np.float32],
+    dt: float,
+    clamp: int,
+    inertia: bool,
+    relative_damping: bool,
+    torsion: bool,
+    scratch: NDArray[np.uint8],
+    threads: int,
+    /,
+) -> int | None: ...
+def step_springs_scratch(count: int, /) -> int: ...

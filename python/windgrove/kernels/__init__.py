@@ -7,6 +7,13 @@ every function under the same name.
 """
 
 from .noise import perlin
+from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
 
-__all__ = ["perlin", "propagate_drag", "total_mass"]
+__all__ = [
+    "perlin",
+    "propagate_drag",
+    "rotation_frames",
+    "step_springs",
+    "total_mass",
+]

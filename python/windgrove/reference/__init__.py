@@ -4,6 +4,13 @@ Read these to understand what a kernel computes; the tests compare the kernels w
 """
 
 from .noise import perlin
+from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
 
-__all__ = ["perlin", "propagate_drag", "total_mass"]
+__all__ = [
+    "perlin",
+    "propagate_drag",
+    "rotation_frames",
+    "step_springs",
+    "total_mass",
+]

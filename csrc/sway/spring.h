@@ -1,0 +1,127 @@
+// One step of eight springs: MODEL of docs/numerics/springs.md, the part that no layout changes.
+#pragma once
+
+#include "sway/rotation.h"
+
+/// What a frame hands to the branches it carries.
+typedef struct wgi_frame {
+    wgi_quat world; ///< G(n-1)
+    wgi_quat back;  ///< G(n-1)^T G(n-2)
+    wgi_vec3 moved; ///< G(n-1)^T (pivot(n-2) - pivot(n-1)), m
+} wgi_frame;
+
+/// Per-branch constants in the form the step reads; see wgi_spring_coefficients.
+typedef struct wgi_spring {
+    wgf8 theta, rate, torque; ///< omega' = omega + (torque tau - theta theta_i - rate r)
+    wgf8 extra[5];            ///< WG_CLAMP_EXPONENTIAL alone
+} wgi_spring;
+
+/// Same for the 8 lanes.
+typedef struct wgi_step_flags {
+    float dt, inverse_dt;
+    bool inertia, relative_damping, torsion, exponential;
+} wgi_step_flags;
+
+typedef struct wgi_rest {
+    wgi_vec3 direction;
+    wgi_vec3 offset_by_arm; ///< (position - parent's position) / arm
+    wgf8 inverse_arm;       ///< 1 / (0.75 length), 1/m
+} wgi_rest;
+
+typedef struct wgi_state {
+    wgi_vec3 rotation, angular_velocity;
+} wgi_state;
+
+/// Frame of a branch from its parent's.
+WGI_INLINE wgi_frame wgi_frame_of_child(
+    const wgi_frame* parent, wgi_vec3 offset, wgi_vec3 rotation, wgi_vec3 previous, bool inertia)
+{
+    wgi_frame frame;
+    const wgi_quat now = wgi_quat_from_vector(rotation);
+    frame.world = wgi_quat_multiply(parent->world, now);
+    if (inertia) {
+        const wgi_quat before = wgi_quat_from_vector(previous);
+        const wgi_vec3 pivot = wgi_vec3_add(parent->moved, wgi_quat_displace(parent->back, offset));
+        const wgi_quat back = wgi_quat_divide(now, wgi_quat_multiply(parent->back, before));
+        frame.back = wgi_quat_normalise(back);
+        frame.moved = wgi_quat_rotate_back(now, pivot);
+    } else {
+        frame.back = wgi_quat_identity();
+        frame.moved = wgi_vec3_set(0.0f, 0.0f, 0.0f);
+    }
+    return frame;
+}
+
+/// Velocity in the frame the spring lives in: that of the ancestors.
+WGI_INLINE wgi_vec3 wgi_torque(wgi_vec3 arm, const wgi_quat* parent_world, wgi_vec3 wind)
+{
+    return wgi_vec3_cross(arm, wgi_quat_rotate_back(*parent_world, wind));
+}
+
+WGI_INLINE wgf8 wgi_flow(
+    const wgi_spring* s, const wgi_step_flags* f, wgf8 theta, wgf8 omega, wgf8 lag, wgf8 tau,
+    wgf8* increment)
+{
+    const wgf8 rate = f->relative_damping ? omega + lag : omega;
+    const wgf8 next = omega + (s->torque * tau - s->theta * theta - s->rate * rate);
+    *increment = next;
+    return next;
+}
+
+/// The exact flow: the same form for the mean rate over the step, whose coefficients differ.
+WGI_INLINE wgf8 wgi_exact_flow(
+    const wgi_spring* s, const wgi_step_flags* f, wgf8 theta, wgf8 omega, wgf8 lag, wgf8 tau,
+    wgf8* increment)
+{
+    const wgf8 rate = omega + lag;
+    wgf8 mean = s->extra[2] * tau - s->extra[0] * theta - s->extra[1] * rate;
+    wgf8 last = s->torque * tau - s->theta * theta - s->rate * rate;
+    if (!f->relative_damping) {
+        mean += s->extra[4] * lag;
+        last += s->extra[3] * lag;
+    }
+    *increment = omega + mean;
+    return omega + last;
+}
+
+WGI_INLINE wgi_state wgi_spring_step(
+    const wgi_state* state, const wgi_frame* parent, wgi_vec3 wind, const wgi_rest* rest,
+    const wgi_spring* s, const wgi_step_flags* f)
+{
+    const wgi_vec3 theta = state->rotation, omega = state->angular_velocity;
+    wgi_quat turn = wgi_quat_from_vector(theta);
+    const wgi_vec3 arm = wgi_quat_rotate(turn, rest->direction);
+    const wgi_vec3 tau = wgi_torque(arm, &parent->world, wind);
+
+    wgi_vec3 lag = wgi_vec3_set(0.0f, 0.0f, 0.0f);
+    if (f->inertia) {
+        const wgi_vec3 reach = wgi_vec3_add(rest->offset_by_arm, arm);
+        const wgi_vec3 moved = wgi_vec3_add(
+            wgi_vec3_scale(rest->inverse_arm, parent->moved),
+            wgi_quat_displace(parent->back, reach));
+        const wgi_quat correction = wgi_quat_between(arm, moved);
+        lag = wgi_vec3_scale(wgf8_set(f->inverse_dt), wgi_vector_from_quat(correction));
+        turn = wgi_quat_multiply(correction, turn);
+    }
+
+    wgi_state next;
+    wgi_vec3 rate;
+    if (f->exponential) {
+        next.angular_velocity = (wgi_vec3){
+            wgi_exact_flow(s, f, theta.x, omega.x, lag.x, tau.x, &rate.x),
+            wgi_exact_flow(s, f, theta.y, omega.y, lag.y, tau.y, &rate.y),
+            wgi_exact_flow(s, f, theta.z, omega.z, lag.z, tau.z, &rate.z),
+        };
+    } else {
+        next.angular_velocity = (wgi_vec3){
+            wgi_flow(s, f, theta.x, omega.x, lag.x, tau.x, &rate.x),
+            wgi_flow(s, f, theta.y, omega.y, lag.y, tau.y, &rate.y),
+            wgi_flow(s, f, theta.z, omega.z, lag.z, tau.z, &rate.z),
+        };
+    }
+    turn = wgi_quat_multiply(wgi_quat_from_vector(wgi_vec3_scale(wgf8_set(f->dt), rate)), turn);
+    if (!f->torsion)
+        turn = wgi_quat_swing(turn, rest->direction);
+    next.rotation = wgi_vector_from_quat(turn);
+    return next;
+}
