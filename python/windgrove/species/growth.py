@@ -40,6 +40,8 @@ class Growth:
         How crooked shoots are; 0 is straight.
     lift : float
         Shoots turn up (above 0) or hang (below 0).
+    rise : float
+        The same near the stem alone, for branches that leave it steeply.
     stems : int
         Of a shrub.
     whorls, per_whorl : int
@@ -65,6 +67,7 @@ class Growth:
     shell: float = 0.5
     wander: float = 0.25
     lift: float = 0.0
+    rise: float = 0.0
     stems: int = 12
     whorls: int = 26
     per_whorl: int = 5
@@ -81,7 +84,7 @@ class Growth:
         checks.number(self.crown_width, "crown_width", above=0, high=5)
         for name in ("leader", "shell", "shoot_share"):
             checks.number(getattr(self, name), name, low=0, high=1)
-        for name in ("wander", "lift", "droop"):
+        for name in ("wander", "lift", "rise", "droop"):
             checks.number(getattr(self, name), name, low=-5, high=5)
         checks.number(self.side_shoots, "side_shoots", low=0, high=40)
         for name, high in (("twigs", 20_000), ("stems", 200), ("whorls", 200), ("per_whorl", 100)):

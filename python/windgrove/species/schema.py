@@ -78,6 +78,7 @@ class GrowthTable(_Table):
     shell: Fraction | None = Field(None, description="how empty the inside of the crown is")
     wander: Real | None = Field(None, description="how crooked shoots are")
     lift: Real | None = Field(None, description="shoots turn up (> 0) or hang (< 0)")
+    rise: Real | None = Field(None, description="the same near the stem alone")
     stems: Count | None = Field(None, description="of a shrub")
     whorls: Count | None = Field(None, description="of an excurrent tree")
     per_whorl: Count | None = Field(None, description="branches of a whorl, fronds of a palm")

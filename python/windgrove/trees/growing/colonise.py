@@ -27,6 +27,7 @@ class Colony:
     kill: float  # a point nearer than this is taken
     wander: float = 0.15  # random part of a step's direction
     lift: float = 0.0  # upward part of a step's direction, negative hangs
+    rise: float = 0.0  # more of it near the stem, half of it five steps out
     inertia: float = 0.3  # part of the shoot's former direction
     rounds: int = 400
 
@@ -56,6 +57,7 @@ class _State:
         self.position[: self.count] = position
         self.parent = np.full(room, -1, dtype=np.int64)
         self.parent[: self.count] = parent
+        self.out = np.zeros(room)  # steps since the shoot left the given nodes
         self.points = points
         self.nearest = np.zeros(len(points), dtype=np.int64)
         self.squared = np.full(len(points), np.inf)
@@ -93,7 +95,7 @@ class _State:
         along = np.where(self.parent[nodes][:, None] >= 0, unit(came_from), [0.0, 0.0, 1.0])
         stray = chance.unit_vectors(len(nodes)) * colony.wander
         aim = unit(mean) + along * colony.inertia + stray
-        aim[:, 2] += colony.lift
+        aim[:, 2] += colony.lift + colony.rise / (1.0 + 0.2 * self.out[nodes])
         new = self.position[nodes] + unit(aim) * colony.step
         self._add(nodes, new, colony.step)
         return True
@@ -106,6 +108,7 @@ class _State:
         first, last = self.count, self.count + int((~stuck).sum())
         self.position[first:last] = new[~stuck]
         self.parent[first:last] = nodes[~stuck]
+        self.out[first:last] = self.out[nodes[~stuck]] + 1.0
         self.count = last
         self._look_at(first, last)
 
@@ -118,6 +121,44 @@ class _State:
         stuck = np.zeros(len(nodes), dtype=bool)
         stuck[rank[close]] = True
         return stuck
+
+
+def sprout(
+    position: NDArray[np.float64],
+    parent: NDArray[np.int64],
+    first: int,
+    every: int,
+    step: float,
+    chance: Chance,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Short shoots of two steps along unbranched ends, one at `every` so many nodes.
+
+    Only nodes from `first` on carry them, so that the stem stays clear.
+    """
+    n = len(parent)
+    children = np.bincount(parent[parent >= 0], minlength=n).tolist()
+    parents = parent.tolist()
+    at = []
+    for tip in range(first, n):
+        if children[tip]:
+            continue
+        run = [tip]
+        while run[-1] >= first and children[parents[run[-1]]] == 1 and parents[run[-1]] >= first:
+            run.append(parents[run[-1]])
+        at += run[::-1][every - 1 : -2 : every]
+    carrier = np.array(at, dtype=np.int64)
+    if not len(carrier):
+        return position, parent
+    along = unit(position[carrier] - position[parent[carrier]])
+    stray = chance.unit_vectors(len(carrier))
+    aim = unit(0.7 * along + unit(stray - along * dot(stray, along)[:, None]))
+    inner = position[carrier] + aim * step
+    outer = inner + unit(aim + 0.3 * along) * step
+    number = n + np.arange(len(carrier))
+    return (
+        np.concatenate([position, inner, outer]),
+        np.concatenate([parent, carrier, number]),
+    )
 
 
 def fill_crown(

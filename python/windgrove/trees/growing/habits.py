@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from ...species.growth import Growth
 from .chance import Chance, circle, cross, frame, profile, tilt, unit
-from .colonise import Colony, colonise, fill_crown
+from .colonise import Colony, colonise, fill_crown, sprout
 from .skeleton import Skeleton
 
 STEM_PIECES_BELOW_CROWN = 8
+SPROUT_EVERY = 4
 
 
 def grow_skeleton(growth: Growth, height: float, seed: int) -> Skeleton:
@@ -31,9 +32,10 @@ def _colony(growth: Growth, points: NDArray[np.float64]) -> tuple[Colony, float]
         Colony(
             step=step,
             influence=7.0 * root,
-            kill=0.8 * root,
+            kill=0.55 * root,
             wander=growth.wander,
             lift=growth.lift,
+            rise=growth.rise,
         ),
         step,
     )
@@ -70,16 +72,16 @@ def _decurrent(growth: Growth, height: float, seed: int) -> Skeleton:
     colony, step = _colony(growth, points)
     base = growth.crown_base * height
     stem = _stem(growth, base + growth.leader * (height - base), step, Chance(seed, "stem"))
-    position, parent = colonise(
-        points, stem, np.arange(len(stem)) - 1, colony, Chance(seed, "shoots")
-    )
+    first = len(stem)
+    position, parent = colonise(points, stem, np.arange(first) - 1, colony, Chance(seed, "shoots"))
+    position, parent = sprout(position, parent, first, SPROUT_EVERY, step, Chance(seed, "sprouts"))
     position[:, 2] *= height / position[:, 2].max()
     return Skeleton(position, parent)
 
 
 def _shrub(growth: Growth, height: float, seed: int) -> Skeleton:
     points = _crown_points(growth, height, seed)
-    colony, _ = _colony(growth, points)
+    colony, step = _colony(growth, points)
     chance = Chance(seed, "stems")
     around = circle(
         360.0 * (np.arange(growth.stems) + 0.7 * chance.uniform(growth.stems)) / growth.stems
@@ -90,7 +92,9 @@ def _shrub(growth: Growth, height: float, seed: int) -> Skeleton:
     first = feet + unit(lean) * (0.6 * growth.crown_base + 0.04) * height
     position = np.concatenate([feet, first])
     parent = np.concatenate([np.full(growth.stems, -1), np.arange(growth.stems)])
+    first = len(position)
     position, parent = colonise(points, position, parent, colony, Chance(seed, "shoots"))
+    position, parent = sprout(position, parent, first, SPROUT_EVERY, step, Chance(seed, "sprouts"))
     position[:, 2] *= height / position[:, 2].max()
     return Skeleton(position, parent)
 
