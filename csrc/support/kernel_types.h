@@ -2,3 +2,5 @@
 #pragma once
 
 #include "sway/tree_soa.h"
+#include "wind/flow_types.h"
+#include "wind/project_grid.h"

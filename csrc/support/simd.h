@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__AVX2__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -60,20 +60,34 @@ WGI_INLINE wgf8 wgf8_from_bits(wgi8 v)
 /// Lanes of `a` where the mask is all ones, else of `b`.
 WGI_INLINE wgf8 wgf8_select(wgi8 mask, wgf8 a, wgf8 b)
 {
+#if defined(__AVX2__)
+    return (wgf8)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+#else
     return wgf8_from_bits((wgf8_bits(a) & mask) | (wgf8_bits(b) & ~mask));
+#endif
 }
 
-/// Whether any lane of a mask is set.
-WGI_INLINE bool wgi8_any(wgi8 mask)
+/// The sign bit of each lane, lane 0 lowest: the lanes of a mask that are set.
+WGI_INLINE int wgi8_mask(wgi8 mask)
 {
 #if defined(__AVX2__)
-    return _mm256_movemask_ps((__m256)mask) != 0;
+    return _mm256_movemask_ps((__m256)mask);
+#elif defined(__SSE2__)
+    __m128 half[2];
+    memcpy(half, &mask, sizeof half);
+    return _mm_movemask_ps(half[0]) | _mm_movemask_ps(half[1]) << 4;
 #else
-    int32_t any = 0;
+    int bits = 0;
     for (int i = 0; i < 8; ++i)
-        any |= mask[i];
-    return any != 0;
+        bits |= (mask[i] < 0) << i;
+    return bits;
 #endif
+}
+
+/// True where any lane of a mask is set.
+WGI_INLINE bool wgi8_any(wgi8 mask)
+{
+    return wgi8_mask(mask) != 0;
 }
 
 /// The smaller (larger) of each lane; the second operand where one is NaN, as x86 has it.

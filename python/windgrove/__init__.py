@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .errors import Diverged, TreeFormatError
+from .errors import Diverged, NotConverged, TreeFormatError
 
 # name -> module that defines it.
 _HOMES = {
@@ -57,6 +57,7 @@ _MODULES = {"kernels", "reference", "plot", "analysis", "trees", "wind", "studie
 
 __all__ = [
     "Diverged",
+    "NotConverged",
     "TreeFormatError",
     *sorted(_HOMES),
     *sorted(_MODULES),

@@ -53,3 +53,37 @@ def step_springs(
     /,
 ) -> int | None: ...
 def step_springs_scratch(count: int, /) -> int: ...
+def sample(
+    field: NDArray[np.float32],
+    origin: NDArray[np.float64],
+    spacing: float,
+    points: NDArray[np.float64],
+    out: NDArray[np.float32],
+    threads: int,
+    /,
+) -> None: ...
+def wind_sample(
+    view: object, points: NDArray[np.float64], out: NDArray[np.float32], threads: int, /
+) -> None: ...
+def project(
+    velocity: NDArray[np.float32],
+    spacing: float,
+    solid: NDArray[np.bool_] | None,
+    pressure: NDArray[np.float32] | None,
+    out: NDArray[np.float32],
+    method: int,
+    discretisation: int,
+    iterations: int,
+    tolerance: float,
+    measure: bool,
+    threads: int,
+    /,
+) -> tuple[bool, int, int, float, float, float]: ...
+def divergence(
+    velocity: NDArray[np.float32],
+    spacing: float,
+    solid: NDArray[np.bool_] | None,
+    pressure: NDArray[np.float32] | None,
+    out: NDArray[np.float32],
+    /,
+) -> None: ...

@@ -1,4 +1,4 @@
-"""The errors of windgrove's own; everything else is ValueError or TypeError naming the argument."""
+"""Errors and warnings of our own; the rest is ValueError or TypeError naming the argument."""
 
 from __future__ import annotations
 
@@ -59,3 +59,32 @@ class Diverged(ArithmeticError):
 
     def __reduce__(self) -> tuple:
         return (Diverged, (self.step, self.instance, self.branch, self.parameter, self.hint))
+
+
+class NotConverged(UserWarning):
+    """An iteration reached its cap before its tolerance; the best result was returned.
+
+    Attributes
+    ----------
+    what : str
+        What was solved, and how.
+    residual : float
+        Norm of the solver's residual over the norm of the right side, as returned.
+    tolerance : float
+        What was asked for.
+    iterations : int
+        How many were done.
+    """
+
+    def __init__(self, what: str, residual: float, tolerance: float, iterations: int) -> None:
+        self.what = what
+        self.residual = residual
+        self.tolerance = tolerance
+        self.iterations = iterations
+        super().__init__(
+            f"{what}: residual {residual:.2e} after {iterations} iterations, above the tolerance "
+            f"{tolerance:.2e}; allow more iterations or a larger tolerance"
+        )
+
+    def __reduce__(self) -> tuple:
+        return (NotConverged, (self.what, self.residual, self.tolerance, self.iterations))

@@ -7,13 +7,21 @@ every function under the same name.
 """
 
 from .noise import perlin
+from .projection import ProjectionReport, divergence, project, project_report
 from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
+from .wind import sample, sample_wind
 
 __all__ = [
+    "ProjectionReport",
+    "divergence",
     "perlin",
+    "project",
+    "project_report",
     "propagate_drag",
     "rotation_frames",
+    "sample",
+    "sample_wind",
     "step_springs",
     "total_mass",
 ]

@@ -4,13 +4,19 @@ Read these to understand what a kernel computes; the tests compare the kernels w
 """
 
 from .noise import perlin
+from .projection import divergence, project
 from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
+from .wind import sample, sample_wind
 
 __all__ = [
+    "divergence",
     "perlin",
+    "project",
     "propagate_drag",
     "rotation_frames",
+    "sample",
+    "sample_wind",
     "step_springs",
     "total_mass",
 ]

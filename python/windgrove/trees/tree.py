@@ -62,6 +62,8 @@ class Segments:
     radius: NDArray[np.float64]  # (m,) m
     branch: NDArray[np.int32]  # (m,) index of the branch of the tree
     source_id: NDArray[np.int64]  # (m,) id in the file
+    length: NDArray[np.float64] | None = None  # (m,) m, as the file gives it; None: from the ends
+    parent: NDArray[np.int64] | None = None  # (m,) row of the cylinder below, -1 for a root
 
     def __len__(self) -> int:
         return len(self.radius)
@@ -204,9 +206,17 @@ class Tree:
 
     @property
     def height(self) -> float:
-        """From the lowest root to the highest point, m."""
-        top = max(self.position[:, 2].max(), self.tip[:, 2].max())
-        return float(top - self.base)
+        """From the lowest root to the highest point, m.
+
+        The highest point of the cylinders where the tree has them (a bent branch reaches less
+        high than its length along its direction says), and of the leaves.
+        """
+        top = self.position[:, 2].max()
+        if self.segments is None:
+            return float(max(top, self.tip[:, 2].max()) - self.base)
+        leaves = self.tip[self.kind == FOLIAGE, 2]
+        ends = (self.segments.start[:, 2], self.segments.end[:, 2], leaves)
+        return float(max([top, *(z.max() for z in ends if len(z))]) - self.base)
 
     def replace(self, **changes: Any) -> Tree:
         """A new tree with some fields changed; `level` is derived again."""

@@ -1,1 +1,43 @@
+"""One module a format. Each has NAME, `recognises(content) -> int` and `read(content, options)`.
 
+`recognises` returns how sure the module is, 0 to 100, from the content alone; `read` returns a
+list of `Parsed`: trees of the file or alternative models of one tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..cylinders import Cylinders, Notes, Source
+from ..tree import Tree
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """One tree of a file, not yet built: a table of cylinders, or a finished tree."""
+
+    source: Source
+    notes: Notes
+    build: Callable[[], Cylinders | Tree]  # checks and converts the rows, raising on bad ones
+    size: int = 0  # rows, to find the largest of several trees
+    alternative: bool = False  # another model of the same tree, not another tree
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a reader may be told; the arguments of `read_tree` of the same names."""
+
+    strict: bool = False
+    missing_parents: str = "refuse"
+    columns: str | None = None
+    radius: Any = None
+    units: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+MODULES = (
+    "treeqsm_mat",
+    "simpleforest",
+)

@@ -1,0 +1,101 @@
+#include "bind.h"
+
+#include <math.h>
+
+#include "wind_view.h"
+#include "windgrove/flow.h"
+
+static bool read_vector3(PyObject* object, const char* name, double out[3])
+{
+    const double* given = wgpy_array(object, name, NPY_FLOAT64, 1, (npy_intp[]){ 3 }, false);
+    for (int axis = 0; given && axis < 3; ++axis) {
+        if (!isfinite(given[axis])) {
+            PyErr_Format(PyExc_ValueError, "%s: expected finite numbers", name);
+            return false;
+        }
+        out[axis] = given[axis];
+    }
+    return given != NULL;
+}
+
+// A (c, nz, ny, nx) float32 array; its sizes must fit the core's.
+static const float* read_field(PyObject* object, const char* name, int32_t size[4])
+{
+    const npy_intp shape[4] = { WGPY_ANY, WGPY_ANY, WGPY_ANY, WGPY_ANY };
+    const float* values = wgpy_array(object, name, NPY_FLOAT32, 4, shape, false);
+    for (int axis = 0; values && axis < 4; ++axis) {
+        const npy_intp cells = wgpy_dimension(object, axis);
+        if (cells < 1 || cells > WG_MAX_CELLS) {
+            PyErr_Format(
+                PyExc_ValueError, "%s: expected 1 to %d cells along axis %d, got %zd", name,
+                WG_MAX_CELLS, axis, (Py_ssize_t)cells);
+            return NULL;
+        }
+        size[axis] = (int32_t)cells;
+    }
+    return values;
+}
+
+static PyObject* bind_sample(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    wg_field_view field;
+    wg_exec exec;
+    int32_t size[4];
+    if (!wgpy_arity("sample", nargs, 6) || !(field.values = read_field(args[0], "field", size)) ||
+        !read_vector3(args[1], "origin", field.origin) ||
+        !wgpy_positive(args[2], "spacing", &field.spacing))
+        return NULL;
+    const double* points =
+        wgpy_array(args[3], "points", NPY_FLOAT64, 2, (npy_intp[]){ WGPY_ANY, 3 }, false);
+    if (!points || !wgpy_threads(args[5], &exec))
+        return NULL;
+    const npy_intp count = wgpy_dimension(args[3], 0);
+    float* out = wgpy_array(args[4], "out", NPY_FLOAT32, 2, (npy_intp[]){ count, size[0] }, true);
+    if (!out || !wgpy_no_overlap(args[4], "out", args[0], "field") ||
+        !wgpy_no_overlap(args[4], "out", args[3], "points"))
+        return NULL;
+    field.components = size[0];
+    field.nz = size[1];
+    field.ny = size[2];
+    field.nx = size[3];
+
+    wg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = wg_sample(&field, points, (size_t)count, out, &exec);
+    Py_END_ALLOW_THREADS
+    return wgpy_done(status, "field");
+}
+
+static PyObject* bind_wind_sample(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    wg_wind_view view;
+    wg_exec exec;
+    if (!wgpy_arity("wind_sample", nargs, 4) || !wgpy_wind_view(args[0], &view))
+        return NULL;
+    const double* points =
+        wgpy_array(args[1], "points", NPY_FLOAT64, 2, (npy_intp[]){ WGPY_ANY, 3 }, false);
+    if (!points || !wgpy_threads(args[3], &exec))
+        return NULL;
+    const npy_intp count = wgpy_dimension(args[1], 0);
+    float* out = wgpy_array(args[2], "out", NPY_FLOAT32, 2, (npy_intp[]){ count, 3 }, true);
+    if (!out || !wgpy_no_overlap(args[2], "out", args[1], "points"))
+        return NULL;
+
+    wg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = wg_wind_sample(&view, points, (size_t)count, out, &exec);
+    Py_END_ALLOW_THREADS
+    return wgpy_done(status, "wind");
+}
+
+PyMethodDef bind_flow_methods[] = {
+    { "sample", (PyCFunction)(void (*)(void))bind_sample, METH_FASTCALL,
+      PyDoc_STR("sample($module, field, origin, spacing, points, out, threads, /)\n--\n\n"
+                "Trilinear sample of a (c, nz, ny, nx) field at (n, 3) points.") },
+    { "wind_sample", (PyCFunction)(void (*)(void))bind_wind_sample, METH_FASTCALL,
+      PyDoc_STR("wind_sample($module, view, points, out, threads, /)\n--\n\n"
+                "Velocity of a WindView at (n, 3) points.") },
+    { NULL, NULL, 0, NULL },
+};

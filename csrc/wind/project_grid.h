@@ -1,0 +1,41 @@
+// The layout in which the projection works, and the argument structs of its kernels.
+//
+// Scratch arrays are [y][z][x]: slabs of one y are contiguous, which is what the wavefront and the
+// direct solver walk along. phi is 0 in every border cell, so neighbouring rows share one border:
+// a row is 8 zeros and then the cells of the interior, padded with zeros to a multiple of 8; the
+// cell after the last one is the first zero of the next row. Rows of one slab are followed by one
+// row of zeros in the same way.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct wgi_project_grid {
+    int32_t nx, ny, nz; // cells of the interior
+    size_t pitch;       // floats from row to row
+    size_t slab;        // floats from slab to slab
+    size_t size;        // floats of one array
+} wgi_project_grid;
+
+/// Offset of interior cell (i, j, k), each counted from 1.
+static inline size_t wgi_project_cell(const wgi_project_grid* grid, int32_t i, int32_t j, int32_t k)
+{
+    return (size_t)j * grid->slab + (size_t)k * grid->pitch + 7 + (size_t)i;
+}
+
+/// One projection under way: borrowed arrays of the caller and of the scratch.
+typedef struct wgi_projection {
+    wgi_project_grid grid;
+    float spacing;
+    bool consistent;
+    bool masked;           // some lanes of some row are not air: `open` must be read
+    const float* velocity; // the caller's, [3][z][y][x] with border
+    const uint8_t* solid;  // the caller's or NULL
+    float* pressure;       // the caller's or NULL
+    float* out;            // the caller's
+    float* right_side;     // scratch: h^2 div u, 0 where not air
+    float* phi;            // scratch: zeroed outside the air cells
+    float* other;          // scratch: the second array of ping-pong sweeps
+    uint8_t* open;         // scratch: number of open faces of an air cell, 0 elsewhere
+} wgi_projection;

@@ -1,0 +1,237 @@
+"""TreeQSM models in MATLAB files: 2.0 flat, 2.3 and 2.4 structs, arrays of models, v4 to v7.3."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cylinders import Cylinders, Notes, Source
+from ..link import resolve_parents
+from . import Options, Parsed
+from .source import Content
+
+NAME = "treeqsm"
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_FLAT = {"Rad": "radius", "Len": "length", "Sta": "start", "Axe": "axis", "CPar": "parent"}
+_NEEDED = ("radius", "length", "start", "axis", "parent")
+_DEPTH = 4
+
+
+def recognises(content: Content) -> int:
+    """MATLAB's header text, or an HDF5 file behind a MATLAB user block."""
+    raw = content.raw
+    if raw.startswith(b"MATLAB 5.0") or raw[126:128] in (b"IM", b"MI"):
+        return 95
+    if raw.startswith(b"MATLAB 7.3") and raw[512:520] == _HDF5:
+        return 95
+    return 0
+
+
+def read(content: Content, options: Options) -> list[Parsed]:
+    """All models of the file, in the file's order."""
+    notes = Notes(content.name, strict=options.strict)
+    variables = _load(content, notes)
+    models = list(_models(variables))
+    if not models:
+        names = ", ".join(sorted(variables)[:8]) or "nothing"
+        notes.refuse(
+            "holds no TreeQSM model: no struct with cylinder.radius, length, start, axis and "
+            f"parent, and no flat Rad, Len, Sta, Axe, CPar; it holds {names}"
+        )
+    parsed = []
+    for number, (name, model) in enumerate(models):
+        own = notes.copy()
+        own.path = content.name if len(models) == 1 else f"{content.name} (model {number})"
+        parsed.append(_parsed(content.name, name, model, own, options, len(models)))
+    return parsed
+
+
+def _load(content: Content, notes: Notes) -> dict[str, Any]:
+    if _HDF5 in content.raw[:2056]:
+        from .matlab_hdf5 import load
+
+        return load(content, notes)
+    from scipy.io import loadmat
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = loadmat(io.BytesIO(content.raw), struct_as_record=True, chars_as_strings=True)
+    except Exception as error:
+        notes.refuse(f"is a broken or unknown MATLAB file: {type(error).__name__}: {error}")
+    return {name: value for name, value in found.items() if not name.startswith("__")}
+
+
+def _models(variables: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(variable, model) for each model: a dict with `cylinder` columns and what else there is."""
+    if set(variables) >= set(_FLAT):
+        cylinder = {ours: variables[theirs] for theirs, ours in _FLAT.items()}
+        runs = _matrix(variables.get("BoC"))
+        if runs.ndim == 2 and runs.shape[1:] == (3,):
+            cylinder["branch"], cylinder["BranchOrder"] = runs[:, 0], runs[:, 1]
+        yield "flat", {"cylinder": cylinder}
+        return
+    for name in sorted(variables):
+        yield from ((name, model) for model in _structs(variables[name], _DEPTH))
+
+
+def _structs(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+    """Every struct that holds a cylinder struct, in structs, struct arrays and cells."""
+    if not isinstance(value, np.ndarray) or depth < 0:
+        return
+    names = value.dtype.names
+    if names is None:
+        if value.dtype == object:
+            for item in value.ravel(order="F"):
+                yield from _structs(item, depth - 1)
+        return
+    for record in value.ravel(order="F"):
+        fields = {name: record[name] for name in names}
+        if _is_cylinder(fields):
+            yield {"cylinder": fields}
+            continue
+        cylinder = _first_struct(fields.get("cylinder"))
+        if cylinder is not None and _is_cylinder(cylinder):
+            yield {**fields, "cylinder": cylinder}
+            continue
+        for item in fields.values():
+            yield from _structs(item, depth - 1)
+
+
+def _first_struct(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, np.ndarray) and value.dtype.names and value.size:
+        record = value.ravel()[0]
+        return {name: record[name] for name in value.dtype.names}
+    return None
+
+
+def _is_cylinder(fields: dict[str, Any]) -> bool:
+    return all(name in fields for name in _NEEDED)
+
+
+def _parsed(
+    path: str, name: str, model: dict[str, Any], notes: Notes, options: Options, count: int
+) -> Parsed:
+    flat = name == "flat"
+    attributes = _scalars(_first_struct(model.get("treedata")))
+    version = "2.0 flat" if flat else f"{_version(model)} struct"
+    if count > 1:
+        version += f", {count} models"
+    source = Source(
+        path, NAME, version, "m; treedata volumes in litres", "fitted", attributes=attributes
+    )
+    cylinder = model["cylinder"]
+    size = int(np.size(cylinder["radius"]))
+    return Parsed(source, notes, lambda: _cylinders(cylinder, notes, options), size, True)
+
+
+def _version(model: dict[str, Any]) -> str:
+    """What rundata says; before 2.4 it says nothing and SurfCov does not exist."""
+    run = _first_struct(model.get("rundata"))
+    said = list(np.ravel(run["version"])) if run and "version" in run else []
+    if len(said) and isinstance(said[0], str) and said[0].strip():
+        return said[0].strip()[:20]
+    return "2.4" if "SurfCov" in model["cylinder"] else "2.3"
+
+
+def _scalars(fields: dict[str, Any] | None) -> dict[str, float]:
+    found = {}
+    for name, value in (fields or {}).items():
+        if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "fiu":
+            found[name] = float(value.ravel()[0])
+    return found
+
+
+def _matrix(value: Any) -> NDArray[np.float64]:
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub":
+        return np.empty(0)
+    return value.astype(np.float64)
+
+
+def _column(fields: dict[str, Any], name: str, notes: Notes, count: int | None) -> NDArray:
+    value = _matrix(fields[name]).ravel()
+    if not len(value) or (count is not None and len(value) != count):
+        notes.refuse(
+            f"cylinder.{name} has {len(value)} values"
+            + ("" if count is None else f" for {count} radii")
+        )
+    return value
+
+
+def _triples(fields: dict[str, Any], name: str, notes: Notes, count: int) -> NDArray:
+    value = _matrix(fields[name])
+    if value.shape == (3, count) and count != 3:
+        value = value.T
+    if value.shape != (count, 3):
+        notes.refuse(f"cylinder.{name} has shape {value.shape} for {count} radii")
+    return value
+
+
+def _cylinders(fields: dict[str, Any], notes: Notes, options: Options) -> Cylinders:
+    radius = _column(fields, "radius", notes, None)
+    count = len(radius)
+    length = _column(fields, "length", notes, count)
+    start, axis = _triples(fields, "start", notes, count), _triples(fields, "axis", notes, count)
+    ids = np.arange(1, count + 1)
+    branch = _optional_ids(fields, "branch", notes, count)
+    return Cylinders(
+        start=start,
+        end=ends(start, axis, length, notes),
+        length=length,
+        radius=radius,
+        parent=resolve_parents(
+            ids,
+            whole(_column(fields, "parent", notes, count), "parent", notes),
+            notes,
+            missing=options.missing_parents,
+        ),
+        id=ids,
+        row=np.arange(count),
+        branch=branch,
+        order=_optional_ids(fields, "BranchOrder", notes, count),
+    )
+
+
+def _optional_ids(
+    fields: dict[str, Any], name: str, notes: Notes, count: int
+) -> NDArray[np.int64] | None:
+    if name not in fields or not _matrix(fields[name]).size:
+        return None
+    values = _column(fields, name, notes, count)
+    return np.where(np.isfinite(values), values, -1).clip(-1, 2.0**53).astype(np.int64)
+
+
+def whole(values: NDArray[np.float64], name: str, notes: Notes) -> NDArray[np.int64]:
+    """Numbers that have to be whole, as int64."""
+    with np.errstate(invalid="ignore"):
+        broken = ~(values == np.floor(values)) | (np.abs(values) > 2.0**53)
+    if broken.any():
+        row = int(np.argmax(broken))
+        notes.refuse(f"{name}: {values[row]:g} is not a whole number", row)
+    return values.astype(np.int64)
+
+
+def ends(
+    start: NDArray[np.float64],
+    axis: NDArray[np.float64],
+    length: NDArray[np.float64],
+    notes: Notes,
+) -> NDArray[np.float64]:
+    """Far ends from axis and length; an axis that is no unit vector is scaled to one."""
+    size = np.linalg.norm(axis, axis=1)
+    off = np.abs(size - 1) > 1e-3
+    if (off & (size > 0)).any():
+        rows = np.flatnonzero(off & (size > 0))
+        notes.repaired("axis-not-unit", f"{len(rows)} axis vector(s) scaled to unit length", rows)
+    if (size == 0).any():
+        rows = np.flatnonzero(size == 0)
+        notes.repaired(
+            "axis-zero", f"{len(rows)} axis vector(s) of length 0: taken as pointing up", rows
+        )
+    up = np.where((size == 0)[:, None], [0.0, 0.0, 1.0], axis)
+    return start + up / np.where(size == 0, 1, size)[:, None] * length[:, None]
