@@ -39,5 +39,9 @@ class Options:
 
 MODULES = (
     "treeqsm_mat",
+    "treeqsm_text",
     "simpleforest",
+    "archi",
+    "rtwig",
+    "minimal",
 )

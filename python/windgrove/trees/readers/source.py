@@ -6,9 +6,13 @@ import gzip
 import io
 import os
 import zlib
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from ...errors import TreeFormatError
+
+if TYPE_CHECKING:
+    from .table import Layout
 
 MAX_BYTES = 2**31  # a million rows of 36 columns take 0.3 GB; more is refused, not swallowed
 _GZIP = b"\x1f\x8b"
@@ -92,6 +96,13 @@ class Content:
     def encoding(self) -> str:
         self.data  # noqa: B018
         return self._encoding
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How its lines are cut, if it is a table."""
+        from .table import Layout
+
+        return Layout(self)
 
     def text(self) -> str:
         """All of it as a string."""

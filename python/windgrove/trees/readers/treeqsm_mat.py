@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..cylinders import Cylinders, Notes, Source
-from ..link import resolve_parents
+from ..cylinders import Notes, Source
 from . import Options, Parsed
 from .source import Content
+from .treeqsm_columns import cylinders_from, matrix
 
 NAME = "treeqsm"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -71,9 +70,11 @@ def _models(variables: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(variable, model) for each model: a dict with `cylinder` columns and what else there is."""
     if set(variables) >= set(_FLAT):
         cylinder = {ours: variables[theirs] for theirs, ours in _FLAT.items()}
-        runs = _matrix(variables.get("BoC"))
+        runs = matrix(variables.get("BoC"))
         if runs.ndim == 2 and runs.shape[1:] == (3,):
             cylinder["branch"], cylinder["BranchOrder"] = runs[:, 0], runs[:, 1]
+        if "CExt" in variables:
+            cylinder["extension"] = variables["CExt"]
         yield "flat", {"cylinder": cylinder}
         return
     for name in sorted(variables):
@@ -127,7 +128,7 @@ def _parsed(
     )
     cylinder = model["cylinder"]
     size = int(np.size(cylinder["radius"]))
-    return Parsed(source, notes, lambda: _cylinders(cylinder, notes, options), size, True)
+    return Parsed(source, notes, lambda: cylinders_from(cylinder, notes, options), size, True)
 
 
 def _version(model: dict[str, Any]) -> str:
@@ -145,93 +146,3 @@ def _scalars(fields: dict[str, Any] | None) -> dict[str, float]:
         if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "fiu":
             found[name] = float(value.ravel()[0])
     return found
-
-
-def _matrix(value: Any) -> NDArray[np.float64]:
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub":
-        return np.empty(0)
-    return value.astype(np.float64)
-
-
-def _column(fields: dict[str, Any], name: str, notes: Notes, count: int | None) -> NDArray:
-    value = _matrix(fields[name]).ravel()
-    if not len(value) or (count is not None and len(value) != count):
-        notes.refuse(
-            f"cylinder.{name} has {len(value)} values"
-            + ("" if count is None else f" for {count} radii")
-        )
-    return value
-
-
-def _triples(fields: dict[str, Any], name: str, notes: Notes, count: int) -> NDArray:
-    value = _matrix(fields[name])
-    if value.shape == (3, count) and count != 3:
-        value = value.T
-    if value.shape != (count, 3):
-        notes.refuse(f"cylinder.{name} has shape {value.shape} for {count} radii")
-    return value
-
-
-def _cylinders(fields: dict[str, Any], notes: Notes, options: Options) -> Cylinders:
-    radius = _column(fields, "radius", notes, None)
-    count = len(radius)
-    length = _column(fields, "length", notes, count)
-    start, axis = _triples(fields, "start", notes, count), _triples(fields, "axis", notes, count)
-    ids = np.arange(1, count + 1)
-    branch = _optional_ids(fields, "branch", notes, count)
-    return Cylinders(
-        start=start,
-        end=ends(start, axis, length, notes),
-        length=length,
-        radius=radius,
-        parent=resolve_parents(
-            ids,
-            whole(_column(fields, "parent", notes, count), "parent", notes),
-            notes,
-            missing=options.missing_parents,
-        ),
-        id=ids,
-        row=np.arange(count),
-        branch=branch,
-        order=_optional_ids(fields, "BranchOrder", notes, count),
-    )
-
-
-def _optional_ids(
-    fields: dict[str, Any], name: str, notes: Notes, count: int
-) -> NDArray[np.int64] | None:
-    if name not in fields or not _matrix(fields[name]).size:
-        return None
-    values = _column(fields, name, notes, count)
-    return np.where(np.isfinite(values), values, -1).clip(-1, 2.0**53).astype(np.int64)
-
-
-def whole(values: NDArray[np.float64], name: str, notes: Notes) -> NDArray[np.int64]:
-    """Numbers that have to be whole, as int64."""
-    with np.errstate(invalid="ignore"):
-        broken = ~(values == np.floor(values)) | (np.abs(values) > 2.0**53)
-    if broken.any():
-        row = int(np.argmax(broken))
-        notes.refuse(f"{name}: {values[row]:g} is not a whole number", row)
-    return values.astype(np.int64)
-
-
-def ends(
-    start: NDArray[np.float64],
-    axis: NDArray[np.float64],
-    length: NDArray[np.float64],
-    notes: Notes,
-) -> NDArray[np.float64]:
-    """Far ends from axis and length; an axis that is no unit vector is scaled to one."""
-    size = np.linalg.norm(axis, axis=1)
-    off = np.abs(size - 1) > 1e-3
-    if (off & (size > 0)).any():
-        rows = np.flatnonzero(off & (size > 0))
-        notes.repaired("axis-not-unit", f"{len(rows)} axis vector(s) scaled to unit length", rows)
-    if (size == 0).any():
-        rows = np.flatnonzero(size == 0)
-        notes.repaired(
-            "axis-zero", f"{len(rows)} axis vector(s) of length 0: taken as pointing up", rows
-        )
-    up = np.where((size == 0)[:, None], [0.0, 0.0, 1.0], axis)
-    return start + up / np.where(size == 0, 1, size)[:, None] * length[:, None]

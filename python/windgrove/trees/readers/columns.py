@@ -1,0 +1,247 @@
+"""Which column plays which part: one vocabulary for every table of cylinders with a header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cylinders import Cylinders, Notes
+from ..link import NO_PARENT, resolve_parents
+from . import Options
+from .table import Layout, Table, parse_table, plain_name
+
+FloatArray = NDArray[np.float64]
+
+# Plain names (no case, no punctuation), the most particular first.
+ONE = {
+    "id": ("cylid", "cylinderid", "cylinderids", "nodeid", "segmentid", "id", "cyl", "node",
+           "index", "cylinder"),
+    "parent": ("cylinderparentid", "cylparentid", "parentcylid", "parentcylinderid",
+               "parentcylinder", "parentnodeid", "parentid", "parentindex", "parentnode",
+               "parent", "father", "mother"),
+    "radius": ("radiuscyl", "cylinderradius", "radius", "rad", "r"),
+    "diameter": ("diametercyl", "cylinderdiameter", "diameter", "diam", "dia", "d"),
+    "length": ("cylinderlength", "length", "len", "l"),
+    "branch": ("branchid", "branch", "axisid"),
+    "order": ("branchorder", "branchingorder", "order"),
+    "growth": ("growthlength",),
+    "volume": ("cylindervolume", "volume", "vol"),
+}  # fmt: skip
+_XYZ = (("x", "y", "z"), ("1", "2", "3"))
+_POINT_STEMS = {
+    "start": ("start", "startpoint", "begin", "base", "bottom", "from", "s", "p1", "point1"),
+    "end": ("end", "endpoint", "tip", "top", "to", "e", "p2", "point2"),
+    "axis": ("axis", "axisdirection", "direction", "dir", "axe", "a"),
+    "point": ("point", "pos", "position", "node", ""),
+}
+_UNITS = {"m": 1.0, "metre": 1.0, "meter": 1.0, "cm": 1e-2, "mm": 1e-3, "dm": 0.1}
+_LENGTHS = {"radius", "diameter", "length", "growth", "start", "end", "point"}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Plain column names by part, and the scale of those that name a unit."""
+
+    one: dict[str, str]
+    three: dict[str, tuple[str, str, str]]
+    scale: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def places(self) -> bool:
+        """Whether the columns place a cylinder."""
+        return "start" in self.three and (
+            "end" in self.three or ("axis" in self.three and "length" in self.one)
+        )
+
+    @property
+    def used(self) -> list[str]:
+        """All columns with a part."""
+        return [*self.one.values(), *(name for names in self.three.values() for name in names)]
+
+
+def unit_of(name: str) -> tuple[str, float]:
+    """A raw header cell without its unit, and the unit in metres ("radius (mm)", "length_cm")."""
+    bracket = re.search(r"[\[(]\s*(\w+)\s*[\])]", name)
+    if bracket and bracket[1].lower() in _UNITS:
+        return name[: bracket.start()], _UNITS[bracket[1].lower()]
+    tail = re.search(r"[ _.](mm|cm|dm|m)\s*$", name.strip().lower())
+    if tail:
+        return name.strip()[: -len(tail[0])], _UNITS[tail[1]]
+    return name, 1.0
+
+
+def find_roles(header: Sequence[str]) -> Roles:
+    """The parts that the columns of a header play."""
+    plain = [plain_name(name) for name in header]
+    bare = [plain_name(unit_of(name)[0]) for name in header]
+    scales = [unit_of(name)[1] for name in header]
+    known = {name: i for i, name in reversed(list(enumerate(bare)))}
+    known |= {name: i for i, name in reversed(list(enumerate(plain)))}
+    one: dict[str, str] = {}
+    three: dict[str, tuple[str, str, str]] = {}
+    scale: dict[str, float] = {}
+    for role, names in ONE.items():
+        column = next((known[name] for name in names if name in known), None)
+        if column is not None:
+            one[role] = plain[column]
+            scale[role] = scales[column]
+    for role, stems in _POINT_STEMS.items():
+        columns = _three(known, stems)
+        if columns:
+            three[role] = (plain[columns[0]], plain[columns[1]], plain[columns[2]])
+            scale[role] = scales[columns[0]]
+    return Roles(one, three, scale)
+
+
+def _three(known: dict[str, int], stems: Sequence[str]) -> list[int] | None:
+    for stem in stems:
+        for letters in _XYZ:
+            for names in ([stem + k for k in letters], [k + stem for k in letters]):
+                if all(name in known for name in names) and (stem or letters[0] == "x"):
+                    return [known[name] for name in names]
+    return None
+
+
+def read_columns(layout: Layout, roles: Roles, notes: Notes, header: Sequence[str]) -> Table:
+    """The table, only the columns with a part kept."""
+    return parse_table(layout, notes, names=header, wanted=roles.used)
+
+
+def make_cylinders(
+    table: Table, roles: Roles, notes: Notes, options: Options, *, runs: bool = True
+) -> Cylinders:
+    """Cylinders of a table; `runs` says whether its branch column may name unbranched runs."""
+    if "start" not in roles.three and "point" in roles.three:
+        return _from_points(table, roles, notes, options)
+    start = _points(table, roles, "start")
+    ids = _ids(table, roles, notes)
+    if "end" in roles.three:
+        end = _points(table, roles, "end")
+        length = _lengths(table, roles, start, end, notes)
+    else:
+        length = _scaled(table, roles, "length")
+        end = ends(start, table.points(roles.three["axis"]), length, notes)
+    return Cylinders(
+        start=start,
+        end=end,
+        length=length,
+        radius=_radius(table, roles, notes, options),
+        parent=_parents(table, roles, ids, notes, options),
+        id=ids,
+        row=np.arange(len(table)),
+        branch=_optional(table, roles, "branch") if runs else None,
+        growth=_scaled(table, roles, "growth") if "growth" in roles.one else None,
+        order=_optional(table, roles, "order"),
+        volume=table.numbers(roles.one["volume"]) if "volume" in roles.one else None,
+    )
+
+
+def _from_points(table: Table, roles: Roles, notes: Notes, options: Options) -> Cylinders:
+    """One row a point: a cylinder runs from its parent's point to its own; a root has none."""
+    point = _points(table, roles, "point")
+    ids = _ids(table, roles, notes)
+    parent = _parents(table, roles, ids, notes, options)
+    start = np.where((parent >= 0)[:, None], point[parent], point)
+    return Cylinders(
+        start=start,
+        end=point,
+        length=np.linalg.norm(point - start, axis=1),
+        radius=_radius(table, roles, notes, options),
+        parent=parent,
+        id=ids,
+        row=np.arange(len(table)),
+        branch=None,
+    )
+
+
+def _scaled(table: Table, roles: Roles, role: str) -> FloatArray:
+    return table.numbers(roles.one[role]) * roles.scale.get(role, 1.0)
+
+
+def _points(table: Table, roles: Roles, role: str) -> FloatArray:
+    return table.points(roles.three[role]) * roles.scale.get(role, 1.0)
+
+
+def _optional(table: Table, roles: Roles, role: str) -> NDArray[np.int64] | None:
+    """An id or order column; a column that is no column of whole numbers is passed over."""
+    if role not in roles.one:
+        return None
+    values = table.numbers(roles.one[role])
+    fine = np.isfinite(values) & (np.abs(values) < 2.0**53)
+    if (values[fine] != np.floor(values[fine])).any():
+        return None
+    return np.where(fine, values, -1).astype(np.int64)
+
+
+def _radius(table: Table, roles: Roles, notes: Notes, options: Options) -> FloatArray:
+    if "radius" in roles.one:
+        return _scaled(table, roles, "radius")
+    if "diameter" in roles.one:
+        return _scaled(table, roles, "diameter") / 2
+    if options.radius is None:
+        notes.refuse("has no column of radii or diameters; radius= gives them")
+    return np.full(len(table), np.nan)
+
+
+def _lengths(
+    table: Table, roles: Roles, start: FloatArray, end: FloatArray, notes: Notes
+) -> FloatArray:
+    """The length column; where it is missing or blank, the distance of the end points."""
+    distance = np.linalg.norm(end - start, axis=1)
+    if "length" not in roles.one:
+        return distance
+    given = _scaled(table, roles, "length")
+    blank = np.isnan(given) & np.isfinite(distance)
+    if blank.any():
+        notes.repaired(
+            "blank-length",
+            f"{blank.sum()} blank length(s) taken from the end points",
+            np.flatnonzero(blank),
+        )
+    return np.where(blank, distance, given)
+
+
+def _ids(table: Table, roles: Roles, notes: Notes) -> NDArray[np.int64]:
+    """The id column; without one, rows counted from where the parent column seems to count."""
+    if "id" in roles.one:
+        return table.integers(roles.one["id"])
+    parents = table.integers(roles.one["parent"], blank=NO_PARENT)
+    named = parents[parents > NO_PARENT]
+    from_zero = (named < 0).any() or not (named == 0).any()
+    if len(named) and named.max() >= len(table):
+        from_zero = False
+    notes.noticed("no-ids", f"there is no column of ids: rows count from {0 if from_zero else 1}")
+    return np.arange(len(table)) + (0 if from_zero else 1)
+
+
+def _parents(
+    table: Table, roles: Roles, ids: NDArray[np.int64], notes: Notes, options: Options
+) -> NDArray[np.int64]:
+    parents = table.integers(roles.one["parent"], blank=NO_PARENT)
+    return resolve_parents(ids, parents, notes, missing=options.missing_parents)
+
+
+def ends(start: FloatArray, axis: FloatArray, length: FloatArray, notes: Notes) -> FloatArray:
+    """Far ends from axis and length; an axis that is no unit vector is scaled to one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.linalg.norm(axis, axis=1)
+        off = (np.abs(size - 1) > 1e-3) & (size > 0)
+        if off.any():
+            notes.repaired(
+                "axis-not-unit",
+                f"{off.sum()} axis vector(s) scaled to unit length",
+                np.flatnonzero(off),
+            )
+        flat = size == 0
+        if flat.any():
+            notes.repaired(
+                "axis-zero",
+                f"{flat.sum()} axis vector(s) of length 0: taken as pointing up",
+                np.flatnonzero(flat),
+            )
+        up = np.where(flat[:, None], [0.0, 0.0, 1.0], axis)
+        return start + up / np.where(flat, 1, size)[:, None] * length[:, None]
