@@ -1,5 +1,6 @@
 """The nested wind: what the cascade itself promises, with closed forms."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -45,7 +46,9 @@ def test_a_constant_wind_stays_constant_on_all_levels(projection):
     for focus in random_walk(25):
         wind.step(focus=focus)
     for level in range(3):
-        expected = np.broadcast_to(np.array([6, -2, 0.5])[:, None, None, None], wind.velocity(level).shape)
+        expected = np.broadcast_to(
+            np.array([6, -2, 0.5])[:, None, None, None], wind.velocity(level).shape
+        )
         assert_allclose(wind.velocity(level), expected, rtol=0, atol=6e-6)
 
 
@@ -125,7 +128,7 @@ def test_inner_grids_lie_on_whole_coarse_cells_inside_their_parent():
         for focus in random_walk(40, step=7.3):
             low = wind._place(focus)
             assert not np.any(low[:-1] % 2)
-            for fine, coarse in zip(low[:-1], low[1:], strict=True):
+            for fine, coarse in itertools.pairwise(low):
                 assert np.all(fine >= 2 * coarse)
                 assert np.all(fine + cells <= 2 * (coarse + cells))
             centre = (low[0] + np.array(cells) / 2) * 0.3
@@ -155,7 +158,9 @@ def test_coarse_cells_are_the_mean_of_their_fine_ones():
         low = wind.state().low
         first = (low[level] // 2 - low[level + 1] + 1)[::-1]
         inner = fine[:, 1:-1, 1:-1, 1:-1].astype(float)
-        mean = inner.reshape(3, inner.shape[1] // 2, 2, inner.shape[2] // 2, 2, -1, 2).mean(axis=(2, 4, 6))
+        mean = inner.reshape(3, inner.shape[1] // 2, 2, inner.shape[2] // 2, 2, -1, 2).mean(
+            axis=(2, 4, 6)
+        )
         expected = before[level + 1].copy()
         where = tuple(slice(f, f + n) for f, n in zip(first, mean.shape[1:], strict=True))
         expected[(slice(None), *where)] = mean
@@ -167,7 +172,7 @@ def kernels_restrict(wind, level):
     from windgrove import _kernels
 
     fine, coarse = wind._grids[level], wind._grids[level + 1]
-    _kernels.cascade_restrict(coarse.tuple, fine.tuple, 1)
+    _kernels.cascade_restrict(coarse.fields, fine.fields, 1)
 
 
 def test_the_seam_between_levels_stays_below_its_bound_for_a_smooth_field():
@@ -188,7 +193,7 @@ def test_the_seam_between_levels_stays_below_its_bound_for_a_smooth_field():
     from windgrove import _kernels
 
     fine, coarse = wind._grids
-    _kernels.cascade_inner_border(fine.tuple, coarse.tuple, 1)
+    _kernels.cascade_inner_border(fine.fields, coarse.fields, 1)
     exact = [np.broadcast_to(v, fine.solid.shape) for v in wave(*centres(wind, 0))]
     border = np.ones(fine.solid.shape, bool)
     border[1:-1, 1:-1, 1:-1] = False

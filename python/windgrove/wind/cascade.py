@@ -290,21 +290,22 @@ class Wind:
 
     def _inject(self, grid: Grid, *, everywhere: bool) -> None:
         _kernels.cascade_inject(
-            grid.tuple, self._inflow.outside, self._inflow.noise, everywhere, self._threads
+            grid.fields, self._inflow.outside, self._inflow.noise, everywhere, self._threads
         )
 
     def _recentre(self, lows: NDArray[np.int64] | None) -> None:
-        moved = lows is not None and bool(np.any(lows != self._lows()))
-        marked = self._markers.mark(lows if moved else self._lows(), self.time, self._dt)
+        here = self._lows()
+        lows = here if lows is None else lows
+        moved = bool(np.any(lows != here))
+        marked = self._markers.mark(lows, self.time, self._dt)
         coarser: Grid | None = None
         for level in reversed(range(self.levels)):
             grid = self._grids[level]
             if moved:
-                assert lows is not None
                 _kernels.cascade_recentre(
-                    grid.tuple,
+                    grid.fields,
                     lows[level],
-                    None if coarser is None else coarser.tuple,
+                    None if coarser is None else coarser.fields,
                     self._inflow.outside,
                     self._inflow.noise,
                     self._threads,
@@ -312,7 +313,7 @@ class Wind:
             if coarser is None:
                 self._inject(grid, everywhere=False)
             elif moved:
-                _kernels.cascade_inner_border(grid.tuple, coarser.tuple, self._threads)
+                _kernels.cascade_inner_border(grid.fields, coarser.fields, self._threads)
             coarser = grid
         if marked:
             self._markers.hold()
@@ -349,27 +350,27 @@ class Wind:
         rows = [row for row in found if row is not None]
         for grid in self._grids:
             if rows:
-                _kernels.cascade_effect(grid.tuple, np.array(rows), self._dt, self._threads)
+                _kernels.cascade_effect(grid.fields, np.array(rows), self._dt, self._threads)
             if grid.drag is not None:
-                _kernels.cascade_drag(grid.tuple, grid.drag, self._dt, self._threads)
+                _kernels.cascade_drag(grid.fields, grid.drag, self._dt, self._threads)
 
     def _exchange(self) -> None:
         for level in reversed(range(self.levels - 1)):
             fine, coarse = self._grids[level], self._grids[level + 1]
-            _kernels.cascade_inner_border(fine.tuple, coarse.tuple, self._threads)
+            _kernels.cascade_inner_border(fine.fields, coarse.fields, self._threads)
         for level in range(self.levels - 1):
             fine, coarse = self._grids[level], self._grids[level + 1]
-            _kernels.cascade_restrict(coarse.tuple, fine.tuple, self._threads)
+            _kernels.cascade_restrict(coarse.fields, fine.fields, self._threads)
 
     def _project(self, begin: float) -> None:
         found = [effector.source(begin, self.time) for effector in self._effectors]
         blasts = [blast for blast in found if blast is not None]
         for grid in self._grids:
             for blast in blasts:
-                _kernels.cascade_add_blast(grid.tuple, blast, -1.0, self._threads)
+                _kernels.cascade_add_blast(grid.fields, blast, -1.0, self._threads)
             self._projection.run(grid, self._threads)
             for blast in blasts:
-                _kernels.cascade_add_blast(grid.tuple, blast, 1.0, self._threads)
+                _kernels.cascade_add_blast(grid.fields, blast, 1.0, self._threads)
         if blasts:
             self._markers.hold()
 

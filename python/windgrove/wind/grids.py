@@ -30,7 +30,7 @@ class Grid:
         return self.solid if self.has_solid else None
 
     @property
-    def tuple(self) -> tuple:
+    def fields(self) -> tuple:
         """What the C code of the cascade takes as a grid."""
         return self.velocity, self.pressure, self.marked, self.low, self.spacing
 

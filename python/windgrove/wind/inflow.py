@@ -16,8 +16,8 @@ from .sources import UniformSource, UniformWind
 
 PERIOD = 256.0  # of Perlin's noise, in lattice cells
 
-# Root mean square of improved noise: exact mean over a lattice cell, gradients independent and drawn
-# from the sixteen of the reference implementation; derived in docs/numerics/cascade.md.
+# Root mean square of improved noise: exact mean over a lattice cell, gradients independent and
+# drawn from the sixteen of the reference implementation; see docs/numerics/cascade.md.
 NOISE_RMS = 0.2700350823341201
 
 

@@ -19,21 +19,24 @@ Vector = tuple[float, float, float]
 
 
 class Cells(NamedTuple):
-    """A block of cells: indices (x, y, z) of its first cell on the world's lattice, and (nx, ny, nz)."""
+    """A block of cells of the world's lattice: (x, y, z) of the first one, and (nx, ny, nz)."""
 
     first: tuple[int, int, int]
-    count: tuple[int, int, int]
+    size: tuple[int, int, int]
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        return (self.count[2], self.count[1], self.count[0])
+        return (self.size[2], self.size[1], self.size[0])
 
     def edges(self, axis: int, spacing: float) -> NDArray[np.float64]:
         """Low edges of the cells along an axis, and the high edge of the last [m]."""
-        return np.arange(self.first[axis], self.first[axis] + self.count[axis] + 1) * spacing
+        return np.arange(self.first[axis], self.first[axis] + self.size[axis] + 1) * np.float64(
+            spacing
+        )
 
     def centres(self, axis: int, spacing: float) -> NDArray[np.float64]:
-        return (np.arange(self.first[axis], self.first[axis] + self.count[axis]) + 0.5) * spacing
+        edge = self.edges(axis, spacing)[:-1]
+        return edge + 0.5 * spacing
 
 
 class Solid:
@@ -217,7 +220,7 @@ def _touched(
     """The cells of a block that a bounding box can touch, and where they lie in it."""
     first, last = [], []
     for axis in range(3):
-        begin, end = cells.first[axis], cells.first[axis] + cells.count[axis]
+        begin, end = cells.first[axis], cells.first[axis] + cells.size[axis]
         first.append(max(int(np.floor((low[axis] + shift[axis]) / spacing)) - 1, begin))
         last.append(min(int(np.floor((high[axis] + shift[axis]) / spacing)) + 2, end))
         if first[axis] >= last[axis]:
