@@ -53,6 +53,26 @@ def step_springs(
     /,
 ) -> int | None: ...
 def step_springs_scratch(count: int, /) -> int: ...
+def advect(
+    field: NDArray[np.float32],
+    velocity: NDArray[np.float32],
+    spacing: float,
+    dt: float,
+    solid: NDArray[np.bool_] | None,
+    out: NDArray[np.float32],
+    threads: int,
+    /,
+) -> None: ...
+def confine_vorticity(
+    velocity: NDArray[np.float32],
+    spacing: float,
+    dt: float,
+    epsilon: float,
+    solid: NDArray[np.bool_] | None,
+    out: NDArray[np.float32],
+    threads: int,
+    /,
+) -> None: ...
 def sample(
     field: NDArray[np.float32],
     origin: NDArray[np.float64],
