@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..checks import number
 from ..trees.tree import Tree
 from .data import degrees, rate, recorded_rotation
-from .drawing import leaf_polygons, wood_polygons
+from .drawing import leaf_order, leaf_polygons, wood_polygons
 from .drawing import tree as draw_tree
 from .shape import Camera, pose, shape_of
 from .styles import Drawing
@@ -213,22 +213,24 @@ class _Film:
         self.exaggerate, self.camera, self.drawing = exaggerate, camera, drawing
         self.shape = shape_of(tree)
         self.wood_order = np.argsort(-camera.depth(self.shape.wood_start), kind="stable")
-        self.leaf_order = np.argsort(-camera.depth(self.shape.leaf_start), kind="stable")
+        self.leaf_order = leaf_order(self.shape, camera)
 
     def hold_limits(self) -> None:
         """Fix the view to what the tips reach, so that the picture does not breathe."""
         tips = np.concatenate([self.tree.tip, self.tree.position])
         branch = np.tile(np.arange(len(self.tree)), 2)
-        reach = [self.camera.flat(tips)]
+        seen = [self.camera.flat(tips)]
         for index in np.linspace(0, len(self.rotation) - 1, min(8, len(self.rotation))).astype(int):
             posed = pose(self.tree, self.rotation[index] * self.exaggerate, tips, branch)
-            reach.append(self.camera.flat(posed))
-        points = np.concatenate(reach)
+            seen.append(self.camera.flat(posed))
+        points = np.concatenate(seen)
         low, high = points.min(axis=0), points.max(axis=0)
         margin = 0.05 * max(high - low)
         axes = self.drawing.ax
-        axes.set_xlim(low[0] - margin, high[0] + margin)
         axes.set_ylim(min(low[1], 0.0) - margin, high[1] + margin)
+        middle, height = (low[0] + high[0]) / 2, np.ptp(axes.get_ylim())
+        reach = max((high[0] - low[0]) / 2 + margin, 0.4 * float(height))
+        axes.set_xlim(middle - reach, middle + reach)
 
     def show(self, index: int) -> list[Any]:
         rotation = self.rotation[index] * self.exaggerate

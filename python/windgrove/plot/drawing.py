@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..checks import choice, integer, number
 from ..trees.tree import KIND_NAMES, Tree
 from .data import degrees, recorded_rotation
-from .shape import Camera, Shape, leaves, pose, ribbons, shape_of
+from .shape import LEAVES_A_BUNDLE, Camera, Shape, leaves, pose, ribbons, shape_of
 from .styles import COLOURS, FAINT, INK, QUIET, Drawing, one, plain_log, styled
 
 if TYPE_CHECKING:
@@ -175,10 +175,16 @@ def wood_polygons(
 def leaf_polygons(
     tree: Tree, shape: Shape, camera: Camera, rotation: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """(q, 6, 2) corners of the leaf bundles, posed and projected, m."""
+    """(7 q, 4, 2) corners of the leaves, posed and projected, m."""
     start = camera.flat(pose(tree, rotation, shape.leaf_start, shape.leaf_branch))
     end = camera.flat(pose(tree, rotation, shape.leaf_end, shape.leaf_branch))
     return leaves(start, end, shape.leaf_half_width)
+
+
+def leaf_order(shape: Shape, camera: Camera) -> NDArray[np.intp]:
+    """Order of the leaves from far to near."""
+    bundles = np.argsort(-camera.depth(shape.leaf_start), kind="stable")
+    return (bundles[:, None] * LEAVES_A_BUNDLE + np.arange(LEAVES_A_BUNDLE)).ravel()
 
 
 def _draw(
@@ -200,10 +206,10 @@ def _draw(
     axes.add_collection(wood)
     artists: dict[str, Any] = {"wood": wood}
     if len(shape.leaf_branch):
-        far_first = np.argsort(-camera.depth(shape.leaf_start), kind="stable")
+        far_first = leaf_order(shape, camera)
         foliage = PolyCollection(list(leaf_polygons(tree, shape, camera, rotation)[far_first]))
-        colours = paint(values[shape.leaf_branch[far_first]])
-        foliage.set(facecolor=colours, edgecolor="white", linewidth=0.2, alpha=0.45, zorder=4)
+        colours = paint(values[np.repeat(shape.leaf_branch, LEAVES_A_BUNDLE)[far_first]])
+        foliage.set(facecolor=colours, edgecolor="white", linewidth=0.15, alpha=0.6, zorder=4)
         axes.add_collection(foliage)
         artists["leaves"] = foliage
     return artists | key(artists)
@@ -254,6 +260,12 @@ def _frame_axes(axes: Axes, artists: dict[str, Any], camera: Camera) -> None:
     axes.set_aspect("equal", adjustable="box")
     axes.autoscale_view()
     axes.margins(0.04)
+    left, right = axes.get_xlim()
+    low, high = axes.get_ylim()
+    wanted = 0.8 * (high - low)  # a slender tree keeps room for its key
+    if right - left < wanted:
+        middle = (left + right) / 2
+        axes.set_xlim(middle - wanted / 2, middle + wanted / 2)
     axes.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     across = "x" if camera.azimuth == 0 else f"at {np.degrees(camera.azimuth):g}° from x"
     axes.set_xlabel(f"{across} (m)", color=INK)

@@ -127,14 +127,28 @@ def ribbons(
     return np.stack([start + side, end + side, end - side, start - side], axis=1)
 
 
+# Where the leaves of a bundle lie in its rectangle: along, across, from 0 to 1 and -1 to 1.
+_ALONG = np.array([0.08, 0.24, 0.36, 0.52, 0.64, 0.82, 0.92])
+_ACROSS = np.array([0.12, -0.72, 0.66, -0.22, 0.78, -0.58, 0.16])
+_TURN = np.array([0.2, -1.1, 0.9, -0.5, 1.2, -0.8, 0.1])  # rad, about the bundle's direction
+LEAVES_A_BUNDLE = len(_ALONG)
+
+
 def leaves(
     start: NDArray[np.float64], end: NDArray[np.float64], half_width: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(n, 6, 2) corners of leaf bundles: hexagons inside the rectangle that bounds them."""
-    corners = ribbons(start, end, half_width)
-    a, b, c, d = (corners[:, i] for i in range(4))
-    return np.stack(
-        [(a + d) / 2, a + 0.3 * (b - a), a + 0.75 * (b - a), (b + c) / 2,
-         d + 0.75 * (c - d), d + 0.3 * (c - d)],
-        axis=1,
-    )  # fmt: skip
+    """(7 q, 4, 2) corners of the leaves of q bundles, in the rectangle that bounds each."""
+    span = end - start
+    length = np.linalg.norm(span, axis=1, keepdims=True)
+    unit = np.where(length > 0, span / np.where(length > 0, length, 1.0), [0.0, 1.0])
+    side = np.stack([-unit[:, 1], unit[:, 0]], axis=1)
+    # Alternate bundles are mirrored, so that no pattern shows.
+    mirror = np.where(np.arange(len(start)) % 2, -1.0, 1.0)[:, None]
+    across = 0.8 * half_width[:, None] * _ACROSS * mirror
+    centre = start[:, None] + span[:, None] * _ALONG[:, None] + side[:, None] * across[..., None]
+    cosine, sine = np.cos(_TURN), np.sin(_TURN) * mirror
+    along = unit[:, None] * cosine[:, None] + side[:, None] * sine[..., None]
+    tip = along * (0.42 * half_width)[:, None, None]
+    rim = np.stack([-along[..., 1], along[..., 0]], axis=-1) * (0.2 * half_width)[:, None, None]
+    corners = np.stack([centre - tip, centre + rim, centre + tip, centre - rim], axis=2)
+    return corners.reshape(-1, 4, 2)

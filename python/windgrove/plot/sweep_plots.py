@@ -65,7 +65,7 @@ def sweep(
     for row, result in enumerate(results):
         values = at_level[result]
         angles = values.attrs.get("units") == "rad" or "sway" in result
-        shown = np.degrees(values) if angles else values
+        shown = values * (180.0 / np.pi) if angles else values
         for column, parameter in enumerate(swept):
             axes = grid[row, column]
             artists[f"{result} {parameter}"] = _panel(axes, shown, parameter, swept, level)

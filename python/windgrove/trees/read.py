@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from .. import checks
@@ -90,6 +91,8 @@ def _finish(
     if not isinstance(built, Tree):
         tree = assemble(built, parsed.source, parsed.notes, how)
     assert isinstance(tree, Tree)
+    if tree.name == "tree" and tree.report.path:
+        tree = tree.replace(name=Path(tree.report.path).stem)
     if branch_budget is not None:
         from .budget import merge_twigs
 
@@ -97,7 +100,8 @@ def _finish(
     if foliage is not None:
         from .foliage import add_foliage
 
-        tree = add_foliage(tree, rule=foliage, **(foliage_options or {}))
+        checks.choice(foliage, "foliage", ("bundles",))
+        tree = add_foliage(tree, **(foliage_options or {}))
     return tree
 
 

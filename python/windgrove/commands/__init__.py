@@ -1,0 +1,1 @@
+"""One file for each command of `windgrove`: ``add_arguments(parser)`` and ``run(options)``."""

@@ -1,0 +1,186 @@
+"""What several commands share: a tree, a species, a wind, tables and JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..species.species import Species
+    from ..trees.tree import Tree
+
+
+def add_tree(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """TREE_FILE or a grown tree, and its species."""
+    parser.add_argument(
+        "tree",
+        metavar="TREE_FILE",
+        nargs=None if required else "?",
+        help="a tree file of any known format" + ("" if required else "; without it one is grown"),
+    )
+    parser.add_argument(
+        "--species", default="oak", help="a shipped name or a .toml file (default: oak)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of the wind, and of a grown tree (default: 1)"
+    )
+    parser.add_argument("--format", help="the tree file's format, where it is not found by itself")
+    parser.add_argument(
+        "--no-leaves", action="store_true", help="bare: no leaves are added to a tree file"
+    )
+
+
+def read_or_grow(options: argparse.Namespace) -> tuple[Tree, Species]:
+    """The tree and the species that the options name."""
+    from .. import grow_tree, load_species
+
+    species = load_species(options.species)
+    if options.tree is None:
+        return grow_tree(species, seed=options.seed, foliage=not options.no_leaves), species
+    if not Path(options.tree).exists():
+        raise ValueError(f"TREE_FILE: there is no file {options.tree!r}")
+    return read_file(options.tree, species, options), species
+
+
+def read_file(path: str, species: Species, options: argparse.Namespace) -> Tree:
+    """A tree file, with the species' leaves unless ``--no-leaves``."""
+    from .. import read_tree
+
+    if options.no_leaves:
+        return read_tree(path, format=options.format)
+    leaves = {"leaf_area_index": species.leaf_area_index}
+    return read_tree(path, format=options.format, foliage="bundles", foliage_options=leaves)
+
+
+def add_wind(parser: argparse.ArgumentParser, *, duration: float) -> None:
+    """The wind's strength, kind and length."""
+    parser.add_argument(
+        "--wind", type=float, default=6.0, metavar="M_S", help="mean wind along x, m/s (default: 6)"
+    )
+    parser.add_argument(
+        "--wind-kind",
+        choices=("nested", "uniform"),
+        default="nested",
+        help="nested: the fluid grids; uniform: the same everywhere and always (default: nested)",
+    )
+    parser.add_argument("--wind-file", help="a recorded wind (CSV of an anemometer) instead")
+    parser.add_argument(
+        "--duration",
+        type=float,
+        default=duration,
+        metavar="S",
+        help=f"seconds (default: {duration:g})",
+    )
+
+
+def make_wind(options: argparse.Namespace) -> Any:
+    """The wind that the options describe."""
+    from .. import RecordedWind, UniformWind, Wind
+
+    if options.wind_file:
+        return RecordedWind.read(options.wind_file)
+    if not math.isfinite(options.wind):
+        raise ValueError(f"--wind: expected a finite speed, got {options.wind}")
+    if options.wind_kind == "uniform":
+        return UniformWind((options.wind, 0.0, 0.0))
+    return Wind((options.wind, 0.0, 0.0), seed=options.seed)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """``--json``: for scripts."""
+    parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
+
+
+def print_json(value: Any) -> None:
+    """Strict JSON on stdout: NaN and infinities become null."""
+    json.dump(plain(value), sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def plain(value: Any) -> Any:
+    """NumPy, paths and dataclasses as what JSON knows."""
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple, set)):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def text_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Columns lined up: words to the left, numbers to the right."""
+    cells = [[_cell(item) for item in row] for row in rows]
+    widths = [
+        max(len(str(column[i])) for column in [list(header), *cells]) for i in range(len(header))
+    ]
+    right = [bool(cells) and all(_numeric(row[i]) for row in cells) for i in range(len(header))]
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join(
+            text.rjust(width) if side else text.ljust(width)
+            for text, width, side in zip(row, widths, right, strict=True)
+        ).rstrip()
+
+    return "\n".join([line(list(header)), line(["-" * w for w in widths]), *map(line, cells)])
+
+
+def _cell(item: Any) -> str:
+    if isinstance(item, float):
+        return "-" if math.isnan(item) else f"{item:.3g}"
+    return str(item)
+
+
+def _numeric(text: str) -> bool:
+    return text == "-" or text[:1].isdigit() or text[:2] in {f"-{d}" for d in range(10)}
+
+
+def number_list(text: str) -> list[float]:
+    """``0.5,1,2`` as numbers."""
+    try:
+        values = [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers like 0.5,1,2, got {text!r}") from None
+    if not values:
+        raise argparse.ArgumentTypeError("expected at least one number")
+    return values
+
+
+def levelled(text: str) -> tuple[str | None, list[float]]:
+    """``0.5,1,2`` or ``trunk=1e5,2e5``: a level's absolute values have its name before them."""
+    name, sign, rest = text.partition("=")
+    return (name.strip(), number_list(rest)) if sign else (None, number_list(text))
+
+
+def file_size(path: Path) -> str:
+    """``12.3 MB``."""
+    size = float(path.stat().st_size)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+def writable_folder(path: str | Path) -> Path:
+    """The folder, made if it is not there; an error that names it before any work is done."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".windgrove-can-write"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(f"--output: cannot write into {str(folder)!r}: {error.strerror}") from None
+    return folder

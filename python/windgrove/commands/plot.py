@@ -1,0 +1,120 @@
+"""Draw a tree, a recording or a sweep into a picture (.png, .pdf, .svg) or a film (.gif, .html).
+
+windgrove plot frequencies oak.mat --species oak --output f.png
+windgrove plot spectrum oak.h5 --output spectrum.pdf --size paper
+windgrove plot tree oak.mat --recording oak.h5 --frame 100 --colour sway --output tree.png
+windgrove plot film oak.mat --recording oak.h5 --output sway.gif
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+KINDS = ("frequencies", "spectrum", "sway", "history", "sweep", "tree", "film")
+PICTURES = (".png", ".pdf", ".svg")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("file", metavar="FILE", help="tree file, recording, or sweep table (.nc)")
+    parser.add_argument("--output", metavar="FILE", help="(default: the kind with .png or .gif)")
+    parser.add_argument("--size", choices=("notebook", "paper"), default="notebook")
+    parser.add_argument("--species", default="oak", help="for frequencies and colours")
+    parser.add_argument("--format", help="of the tree file, where it is not found by itself")
+    parser.add_argument("--no-leaves", action="store_true", help="as the tree was recorded")
+    parser.add_argument("--recording", metavar="FILE", help="for tree and film")
+    parser.add_argument("--frame", type=int, help="for tree (default: the most deflected)")
+    parser.add_argument("--branch", type=int, default=None, help="for spectrum, sway, history")
+    parser.add_argument("--level", default="trunk", help="for sweep (default: trunk)")
+    parser.add_argument("--colour", default="kind", help="kind, level, frequency, sway or clamped")
+    parser.add_argument("--dt", type=float, default=1 / 30, metavar="S")
+
+
+def run(options: argparse.Namespace) -> None:
+    if not Path(options.file).exists():
+        raise ValueError(f"FILE: there is no file {options.file!r}")
+    if options.kind == "film":
+        print(_film(options))
+        return
+    from ..plot import style
+
+    path = Path(options.output or f"{options.kind}.png")
+    _check(path)
+    with style(options.size):
+        save(_drawer(options), path)
+    print(path)
+
+
+def save(draw: Callable[[], Any], path: str | Path) -> None:
+    """Draw without a display and write the figure."""
+    import matplotlib.pyplot as plt
+
+    _check(Path(path))
+    plt.switch_backend("Agg")
+    drawing = draw()
+    drawing.figure.savefig(path)
+    plt.close(drawing.figure)
+
+
+def _check(path: Path) -> None:
+    if path.suffix not in PICTURES:
+        raise ValueError(
+            f"--output: expected a name ending in {', '.join(PICTURES)}, got {path.name!r}"
+        )
+    if not path.parent.is_dir():
+        raise ValueError(f"--output: there is no folder {str(path.parent)!r}")
+
+
+def _drawer(options: argparse.Namespace) -> Callable[[], Any]:
+    from .. import load_species, open_recording, plot
+
+    kind = options.kind
+    if kind == "frequencies":
+        species = load_species(options.species)
+        return lambda: plot.frequencies(_tree(options), species, dt=options.dt)
+    if kind == "tree":
+        recording = open_recording(options.recording) if options.recording else None
+        species = load_species(options.species)
+        return lambda: plot.tree(
+            _tree(options),
+            recording,
+            frame=options.frame,
+            colour=options.colour,
+            species=species,
+            dt=options.dt,
+        )
+    if kind == "sweep":
+        import xarray as xr
+
+        return lambda: plot.sweep(xr.load_dataset(options.file), level=options.level)
+    ds = open_recording(options.file)
+    if kind == "spectrum":
+        return lambda: plot.spectrum(ds, branch=options.branch)
+    branch = 0 if options.branch is None else options.branch
+    function = plot.sway if kind == "sway" else plot.history
+    return lambda: function(ds, branch=branch)
+
+
+def _tree(options: argparse.Namespace) -> Any:
+    from .. import load_species
+    from .common import read_file
+
+    return read_file(options.file, load_species(options.species), options)
+
+
+def _film(options: argparse.Namespace) -> Path:
+    import matplotlib.pyplot as plt
+
+    from .. import load_species, open_recording, plot
+
+    if not options.recording:
+        raise ValueError("--recording: a film needs one, e.g. --recording oak.h5")
+    plt.switch_backend("Agg")
+    with open_recording(options.recording) as ds:
+        film = plot.animate(
+            _tree(options), ds, colour=options.colour, species=load_species(options.species)
+        )
+        return film.save(options.output or "film.gif")

@@ -1,0 +1,75 @@
+"""Run a tree in a wind and record it.
+
+windgrove simulate oak.mat --wind 8 --duration 60 --record oak.h5
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .common import (
+    add_json,
+    add_tree,
+    add_wind,
+    file_size,
+    make_wind,
+    print_json,
+    read_or_grow,
+    text_table,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_tree(parser)
+    add_wind(parser, duration=60.0)
+    parser.add_argument("--record", metavar="FILE", help="(default: the tree's name with .h5)")
+    parser.add_argument("--dt", type=float, default=1 / 30, metavar="S", help="(default: 1/30)")
+    parser.add_argument(
+        "--channels",
+        default="rotation,wind",
+        help="of rotation,angular_velocity,tip,wind,torque (default: rotation,wind)",
+    )
+    parser.add_argument("--state", choices=("float32", "packed"), default="float32")
+    parser.add_argument("--keep", action="store_true", help="refuse to replace an existing file")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    tree, species = read_or_grow(options)
+    import numpy as np
+
+    from .. import Sway, simulate
+    from ..demo import measure
+
+    path = Path(options.record or f"{tree.name}.h5")
+    channels = tuple(name.strip() for name in options.channels.split(",") if name.strip())
+    ds = simulate(
+        Sway(tree, species, state=options.state),
+        make_wind(options),
+        duration=options.duration,
+        dt=options.dt,
+        record=path,
+        channels=channels,
+        overwrite=not options.keep,
+        progress=not options.quiet,
+    )
+    rows = measure(tree, species, ds, dt=options.dt)
+    frames = int(ds.sizes["time"])
+    ds.close()
+    if options.json:
+        print_json({"recording": path, "frames": frames, "branches": len(tree), "levels": rows})
+        return
+    header = ("level", "branches", "sway rms (deg)", "peak (deg)", "clamped")
+    print(
+        text_table(
+            header,
+            [
+                (r.level, r.branches, r.sway_rms_deg, r.sway_peak_deg, f"{r.clamped_share:.0%}")
+                for r in rows
+            ],
+        )
+    )
+    size = np.prod([frames, len(tree)])
+    print(f"{path}: {frames} frames of {len(tree)} branches ({size:,} rows), {file_size(path)}")

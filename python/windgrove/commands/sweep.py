@@ -1,0 +1,96 @@
+"""Vary beta, zeta and gamma over one tree in one wind.
+
+A bare list holds factors on the preset's values at all levels; LEVEL=list holds values of a level:
+
+  windgrove sweep oak.mat --beta 0.5,1,2 --zeta trunk=0.03,0.05,0.1 --store sweep/ --output t.nc
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .common import (
+    add_json,
+    add_tree,
+    add_wind,
+    levelled,
+    make_wind,
+    print_json,
+    read_or_grow,
+    text_table,
+)
+
+PARAMETERS = ("beta", "zeta", "gamma", "rho", "propagation")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_tree(parser)
+    add_wind(parser, duration=30.0)
+    for name in PARAMETERS:
+        parser.add_argument(
+            f"--{name}",
+            type=levelled,
+            action="append",
+            metavar="[LEVEL=]LIST",
+            help="numbers with commas; several times for several levels",
+        )
+    parser.add_argument("--dt", type=float, default=1 / 30, metavar="S", help="(default: 1/30)")
+    parser.add_argument("--store", metavar="FOLDER", help="keep finished parts there, and resume")
+    parser.add_argument("--output", metavar="FILE", help="write the table: .nc or .csv")
+    parser.add_argument("--plot", metavar="FILE", help="draw small multiples: .png, .pdf or .svg")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    swept = {name: _values(getattr(options, name), name) for name in PARAMETERS}
+    swept = {name: values for name, values in swept.items() if values is not None}
+    if not swept:
+        raise ValueError("nothing to vary: give --beta, --zeta or --gamma, e.g. --beta 0.5,1,2")
+    output = Path(options.output) if options.output else None
+    if output is not None and output.suffix not in (".nc", ".csv"):
+        raise ValueError(f"--output: expected a name ending in .nc or .csv, got {output.name!r}")
+    tree, species = read_or_grow(options)
+    from .. import sweep
+
+    table = sweep(
+        tree,
+        species,
+        **swept,
+        wind=make_wind(options),
+        duration=options.duration,
+        dt=options.dt,
+        store=options.store,
+        progress=not options.quiet,
+    )
+    _write(table, output, options.plot)
+    frame = table.to_dataframe().reset_index()
+    if options.json:
+        print_json(frame.to_dict(orient="records"))
+    else:
+        columns = list(frame.columns)
+        print(text_table(columns, frame.itertuples(index=False)))
+
+
+def _values(given: list[tuple[str | None, list[float]]] | None, name: str) -> Any:
+    if given is None:
+        return None
+    if any(level is None for level, _ in given):
+        if len(given) > 1:
+            raise ValueError(f"--{name}: give one list of factors, or lists for named levels")
+        return given[0][1]
+    return dict(given)
+
+
+def _write(table: Any, output: Path | None, picture: str | None) -> None:
+    if output is not None and output.suffix == ".nc":
+        table.to_netcdf(output, engine="h5netcdf")
+    elif output is not None:
+        table.to_dataframe().reset_index().to_csv(output, index=False)
+    if picture is not None:
+        from .. import plot
+        from .plot import save
+
+        save(lambda: plot.sweep(table), picture)

@@ -1,0 +1,365 @@
+"""The main job: a tree sways in the nested wind, is recorded, swept, measured and drawn.
+
+Everything here goes through the public names, so that it can be copied into a script of one's own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .species.species import Species
+    from .trees.tree import Tree
+
+DT = 1 / 30
+FACTORS = (0.5, 1.0, 2.0)
+KINDS = ("trunk", "branch", "foliage")
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """What the demo found about one level; frequencies and ratios are medians over its branches."""
+
+    level: str
+    branches: int
+    frequency_set: float  # Hz
+    frequency_realised: float  # Hz
+    damping_ratio_set: float
+    damping_ratio_realised: float
+    clamped_share: float  # 0 to 1
+    sway_rms_deg: float  # over time, then over branches
+    sway_peak_deg: float
+
+
+@dataclass
+class DemoReport:
+    """Results of a demo: rows by level, advice in words, files, and seconds each part took."""
+
+    tree: str
+    species: str
+    wind_speed: float  # m/s
+    duration: float  # s
+    rows: list[LevelRow]
+    spectral_peak: float  # Hz, of the trunk's recorded sway
+    advice: list[str] = field(default_factory=list)
+    files: dict[str, Path] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def scene(tree: Tree, speed: float, duration: float, *, small: bool = False, seed: int = 1) -> Any:
+    """Three nested grids around the tree, with two sheds and a wall upwind and one swung blow."""
+    from . import Box, LinearForce, Wind
+
+    height = tree.height
+    solids = [
+        Box((-10.0, -6.0, 0.0), (-6.0, -2.0, 3.0)),
+        Box((-9.0, 3.0, 0.0), (-7.0, 6.0, 2.5)),
+        Box((5.0, -8.0, 0.0), (6.0, 8.0, 2.0)),
+    ]
+    blow = LinearForce(
+        position=(-6.0, -3.0, 0.6 * height),
+        velocity=(3.0, 1.5, 0.0),
+        radius=2.5,
+        acceleration=25.0,
+        start=0.5 * duration,
+        duration=2.0,
+    )
+    return Wind(
+        (speed, 0.0, 0.0),
+        cells=(16, 16, 8) if small else (48, 48, 16),
+        levels=3,
+        cell_size=1.5 if small else 0.5,
+        dt=DT,
+        solids=solids,
+        effectors=[blow],
+        seed=seed,
+    )
+
+
+def run_demo(
+    tree_file: str | Path | None = None,
+    *,
+    output: str | Path = "windgrove-demo",
+    species: str | Path = "oak",
+    wind_speed: float = 6.0,
+    duration: float = 60.0,
+    seed: int = 1,
+    small: bool = False,
+    animation: bool = True,
+    progress: bool = True,
+    say: Callable[[str], None] = print,
+) -> DemoReport:
+    """Run the main job and write its files into `output`.
+
+    Parameters
+    ----------
+    tree_file : str or Path, optional
+        A tree file of any known format; leaves are added by rule. Without it the species' tree is
+        grown.
+    output : str or Path, default "windgrove-demo"
+        Folder for the recording, the pictures and the film; made where it is not there.
+    species : str or Path, default "oak"
+    wind_speed : float, default 6
+        m/s along x.
+    duration : float, default 60
+        s.
+    seed : int, default 1
+        Of the wind and of a grown tree.
+    small : bool, default False
+        Coarse grids and a short sweep: for tests.
+    animation : bool, default True
+    progress : bool, default True
+        Progress bars on stderr.
+    say : callable, default print
+        Gets each line of text.
+
+    Returns
+    -------
+    DemoReport
+    """
+    from . import grow_tree, load_species, read_tree
+    from .checks import number
+    from .commands.common import writable_folder
+
+    if tree_file is not None and not Path(tree_file).exists():
+        raise ValueError(f"TREE_FILE: there is no file {str(tree_file)!r}")
+    folder = writable_folder(output)
+    duration = number(duration, "duration", low=2.0)
+    wind_speed = number(wind_speed, "wind_speed")
+    clock = _Clock()
+    preset = load_species(species)
+    if tree_file is None:
+        tree = grow_tree(preset, seed=seed)
+    else:
+        options = {"leaf_area_index": preset.leaf_area_index}
+        tree = read_tree(tree_file, foliage="bundles", foliage_options=options)
+    say(_describe(tree))
+    clock.lap("tree")
+
+    from . import Sway, simulate
+
+    record = folder / f"{_slug(tree.name)}.h5"
+    wind = scene(tree, wind_speed, duration, small=small, seed=seed)
+    ds = simulate(
+        Sway(tree, preset),
+        wind,
+        duration=duration,
+        dt=DT,
+        record=record,
+        channels=("rotation", "wind"),
+        progress=progress,
+    )
+    clock.lap("simulate")
+    files = {"recording": record}
+    table = _sweep(tree, preset, wind_speed, duration, small, seed, progress)
+    clock.lap("sweep")
+    files |= draw(tree, preset, ds, table, folder, animation=animation, progress=progress)
+    clock.lap("draw")
+    report = DemoReport(
+        tree=tree.name,
+        species=preset.name,
+        wind_speed=wind_speed,
+        duration=duration,
+        rows=measure(tree, preset, ds),
+        spectral_peak=_spectral_peak(ds),
+        advice=_advice(tree, preset, ds),
+        files=files,
+    )
+    clock.lap("measure")
+    ds.close()
+    report.seconds = clock.laps
+    return report
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.before = time.perf_counter()
+        self.laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = now - self.before
+        self.before = now
+
+
+def _describe(tree: Tree) -> str:
+    counts = np.bincount(tree.kind, minlength=3)
+    lines = [
+        f"{tree.name}: {tree.height:.3g} m high, {len(tree)} branches ({counts[0]} trunk, "
+        f"{counts[1]} branch, {counts[2]} foliage)"
+    ]
+    if tree.report.cylinders:
+        lines += ["  " + line.strip() for line in str(tree.report).splitlines()]
+    return "\n".join(lines)
+
+
+def _slug(name: str) -> str:
+    kept = "".join(c if c.isalnum() or c in "-_" else "-" for c in name).strip("-")
+    return kept or "tree"
+
+
+def _sweep(
+    tree: Tree,
+    species: Species,
+    speed: float,
+    duration: float,
+    small: bool,
+    seed: int,
+    progress: bool,
+) -> xr.Dataset:
+    """Factors on beta, zeta and gamma of every level, in the same wind from its beginning."""
+    from . import sweep
+
+    return sweep(
+        tree,
+        species,
+        beta=FACTORS,
+        zeta=FACTORS,
+        gamma=FACTORS,
+        wind=scene(tree, speed, duration, small=small, seed=seed),
+        duration=2.0 if small else min(15.0, duration),
+        dt=DT,
+        progress=progress,
+    )
+
+
+def measure(tree: Tree, species: Species, ds: xr.Dataset, *, dt: float = DT) -> list[LevelRow]:
+    """A row for each level that the tree has."""
+    from . import realised
+
+    table = realised(tree, species, dt=dt)
+    rms, peak = sway_of_branches(ds)
+    rows = []
+    for kind, level in enumerate(KINDS):
+        here = tree.kind == kind
+        if not here.any():
+            continue
+        rows.append(
+            LevelRow(
+                level=level,
+                branches=int(here.sum()),
+                frequency_set=_median(table["frequency"], here),
+                frequency_realised=_median(table["realised_frequency"], here),
+                damping_ratio_set=_median(table["damping_ratio"], here),
+                damping_ratio_realised=_median(table["realised_damping_ratio"], here),
+                clamped_share=float(table["clamped"].to_numpy()[here].mean()),
+                sway_rms_deg=float(np.degrees(np.sqrt(np.mean(rms[here] ** 2)))),
+                sway_peak_deg=float(np.degrees(peak[here].max())),
+            )
+        )
+    return rows
+
+
+def _median(values: xr.DataArray, here: np.ndarray) -> float:
+    chosen = values.to_numpy()[here]
+    chosen = chosen[np.isfinite(chosen)]
+    return float(np.median(chosen)) if chosen.size else float("nan")
+
+
+def sway_of_branches(ds: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Root mean square and greatest angle (rad) of each branch of the first tree."""
+    count = ds.sizes["time"]
+    squares = np.zeros(ds.sizes["branch"])
+    peak = np.zeros(ds.sizes["branch"])
+    for start in range(0, count, 600):  # in blocks, so that a long recording needs no memory
+        block = ds["rotation"].isel(time=slice(start, start + 600), instance=0).to_numpy()
+        square = np.sum(block.astype(np.float64) ** 2, axis=-1)
+        squares += square.sum(axis=0)
+        peak = np.maximum(peak, square.max(axis=0))
+    return np.sqrt(squares / count), np.sqrt(peak)
+
+
+def _spectral_peak(ds: xr.Dataset) -> float:
+    """Frequency of the highest point of the trunk's spectrum, as drawn, Hz."""
+    from scipy.signal import welch
+
+    angle = ds["rotation"].isel(instance=0, branch=0).to_numpy().astype(np.float64)
+    size = min(len(angle), max(len(angle) // 2, 64))
+    hertz, power = welch(angle, 1 / DT, nperseg=size, axis=0)
+    return float(hertz[1:][np.argmax(power.sum(axis=-1)[1:])])
+
+
+def _advice(tree: Tree, species: Species, ds: xr.Dataset) -> list[str]:
+    """What `windgrove.advise` would change, as text."""
+    import windgrove
+
+    try:
+        advise = windgrove.advise
+    except (ImportError, AttributeError):
+        return []
+    return [str(line) for line in advise(tree, species, dt=DT)]
+
+
+def draw(
+    tree: Tree,
+    species: Species,
+    ds: xr.Dataset,
+    table: xr.Dataset,
+    folder: Path,
+    *,
+    animation: bool = True,
+    progress: bool = True,
+) -> dict[str, Path]:
+    """Write every picture into `folder`; their paths by name."""
+    import matplotlib
+
+    from . import plot
+
+    skip = min(5.0, 0.1 * float(ds["time"][-1]))
+    jobs: dict[str, Callable[[], Any]] = {
+        "frequencies": lambda: plot.frequencies(tree, species, dt=DT),
+        "spectrum": lambda: plot.spectrum(ds, skip=skip),
+        "sway": lambda: plot.sway(ds, tree=tree, species=species, skip=skip),
+        "history": lambda: plot.history(ds),
+        "sweep": lambda: plot.sweep(table),
+        "tree": lambda: plot.tree(tree, ds),
+        "overview": lambda: overview(tree, species, ds),
+    }
+    files = {}
+    with matplotlib.rc_context({"backend": "Agg"}):
+        import matplotlib.pyplot as plt
+
+        for name, job in _bar(jobs, "draw", progress):
+            path = folder / f"{name}.png"
+            drawing = job()
+            drawing.figure.savefig(path)
+            plt.close(drawing.figure)
+            files[name] = path
+        if animation:
+            film = plot.animate(tree, ds, folder / "sway.gif")
+            plt.close(film.figure)
+            files["film"] = folder / "sway.gif"
+    return files
+
+
+def _bar(jobs: dict[str, Any], what: str, progress: bool) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(list(jobs.items()), desc=what, unit="picture", disable=not progress, leave=False)
+
+
+def overview(tree: Tree, species: Species, ds: xr.Dataset) -> Any:
+    """Four plots on one sheet: the tree deflected, set against realised, spectrum, sway."""
+    import matplotlib.pyplot as plt
+
+    from . import plot
+
+    with plot.style("notebook"):
+        figure = plt.figure(figsize=(12.0, 6.6))
+        parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.5))
+        left, right = parts
+        drawing = plot.tree(tree, ds, ax=left.subplots())
+        top, below = right.subplots(2, 2)
+        plot.frequencies(tree, species, dt=DT, ax=top[0])
+        plot.spectrum(ds, ax=top[1])
+        plot.sway(ds, tree=tree, species=species, ax=below[0])
+        plot.history(ds, ax=below[1])
+    return drawing
