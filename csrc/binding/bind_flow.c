@@ -36,6 +36,85 @@ static const float* read_field(PyObject* object, const char* name, int32_t size[
     return values;
 }
 
+// The grid of a velocity (3, nz, ny, nx) and its solids (nz, ny, nx) or None.
+static bool read_grid(
+    PyObject* velocity, PyObject* spacing, PyObject* solid, const float** values,
+    wg_flow_grid* grid)
+{
+    int32_t size[4];
+    *values = read_field(velocity, "velocity", size);
+    if (!*values || !wgpy_positive(spacing, "spacing", &grid->spacing))
+        return false;
+    if (size[0] != 3 || size[1] < 3 || size[2] < 3 || size[3] < 3) {
+        PyErr_Format(
+            PyExc_ValueError,
+            "velocity: expected shape (3, nz, ny, nx) with at least 3 cells each way, got "
+            "(%d, %d, %d, %d)",
+            (int)size[0], (int)size[1], (int)size[2], (int)size[3]);
+        return false;
+    }
+    grid->nz = size[1];
+    grid->ny = size[2];
+    grid->nx = size[3];
+    void* marks;
+    const npy_intp shape[3] = { size[1], size[2], size[3] };
+    const bool fits = wgpy_optional_array(solid, "solid", NPY_BOOL, 3, shape, false, &marks);
+    grid->solid = marks;
+    return fits;
+}
+
+static PyObject* bind_advect(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    wg_flow_grid grid;
+    const float* velocity;
+    double dt;
+    wg_exec exec;
+    if (!wgpy_arity("advect", nargs, 7) ||
+        !read_grid(args[1], args[2], args[4], &velocity, &grid) ||
+        !wgpy_positive(args[3], "dt", &dt) || !wgpy_threads(args[6], &exec))
+        return NULL;
+    npy_intp shape[4] = { WGPY_ANY, grid.nz, grid.ny, grid.nx };
+    const float* field = wgpy_array(args[0], "field", NPY_FLOAT32, 4, shape, false);
+    if (!field)
+        return NULL;
+    shape[0] = wgpy_dimension(args[0], 0);
+    float* out = wgpy_array(args[5], "out", NPY_FLOAT32, 4, shape, true);
+    if (!out || !wgpy_no_overlap(args[5], "out", args[0], "field") ||
+        !wgpy_no_overlap(args[5], "out", args[1], "velocity"))
+        return NULL;
+
+    wg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = wg_advect(&grid, field, (int32_t)shape[0], velocity, dt, out, &exec);
+    Py_END_ALLOW_THREADS
+    return wgpy_done(status, "advect");
+}
+
+static PyObject* bind_confine_vorticity(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    wg_flow_grid grid;
+    const float* velocity;
+    double dt, epsilon;
+    wg_exec exec;
+    if (!wgpy_arity("confine_vorticity", nargs, 7) ||
+        !read_grid(args[0], args[1], args[4], &velocity, &grid) ||
+        !wgpy_positive(args[2], "dt", &dt) || !wgpy_not_negative(args[3], "epsilon", &epsilon) ||
+        !wgpy_threads(args[6], &exec))
+        return NULL;
+    const npy_intp shape[4] = { 3, grid.nz, grid.ny, grid.nx };
+    float* out = wgpy_array(args[5], "out", NPY_FLOAT32, 4, shape, true);
+    if (!out || !wgpy_no_overlap(args[5], "out", args[0], "velocity"))
+        return NULL;
+
+    wg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = wg_confine_vorticity(&grid, velocity, dt, epsilon, out, &exec);
+    Py_END_ALLOW_THREADS
+    return wgpy_done(status, "confine_vorticity");
+}
+
 static PyObject* bind_sample(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
 {
     (void)module;
@@ -91,6 +170,12 @@ static PyObject* bind_wind_sample(PyObject* module, PyObject* const* args, Py_ss
 }
 
 PyMethodDef bind_flow_methods[] = {
+    { "advect", (PyCFunction)(void (*)(void))bind_advect, METH_FASTCALL,
+      PyDoc_STR("advect($module, field, velocity, spacing, dt, solid, out, threads, /)\n--\n\n"
+                "Move a (c, nz, ny, nx) field with the air for one step.") },
+    { "confine_vorticity", (PyCFunction)(void (*)(void))bind_confine_vorticity, METH_FASTCALL,
+      PyDoc_STR("confine_vorticity($module, velocity, spacing, dt, epsilon, solid, out, threads, "
+                "/)\n--\n\nAdd the vorticity confinement force of one step.") },
     { "sample", (PyCFunction)(void (*)(void))bind_sample, METH_FASTCALL,
       PyDoc_STR("sample($module, field, origin, spacing, points, out, threads, /)\n--\n\n"
                 "Trilinear sample of a (c, nz, ny, nx) field at (n, 3) points.") },

@@ -1,5 +1,7 @@
-// Argument structs of the flow kernels.
+// Argument structs of the flow kernels, and checks that their callers share.
 #pragma once
+
+#include <math.h>
 
 #include "windgrove/flow.h"
 
@@ -12,5 +14,46 @@ typedef struct wgi_wind_sample_job {
     float* out; ///< [count][3]
 } wgi_wind_sample_job;
 
+typedef struct wgi_advect_job {
+    int32_t nx, ny, nz;
+    ptrdiff_t slab, cells;    ///< cells in a slab and in the grid
+    float cells_per_velocity; ///< dt / h
+    int32_t components;
+    const uint8_t* solid; ///< may be NULL
+    const float *field, *velocity;
+    float* out;
+} wgi_advect_job;
+
+/// Rows and columns of a vorticity tile: a tile may have up to seven columns more, and with the
+/// cells around it fits 64 columns.
+enum { WGI_CONFINE_ROWS = 22, WGI_CONFINE_COLUMNS = 48 };
+
+typedef struct wgi_confine_job {
+    int32_t nx, ny, nz;
+    ptrdiff_t slab, cells;           ///< cells in a slab and in the grid
+    float strength;                  ///< dt epsilon / 2
+    int32_t tile_rows, tiles_across; ///< tile_rows is at most WGI_CONFINE_ROWS
+    const uint8_t* solid;            ///< may be NULL
+    const float* velocity;
+    float* out;
+} wgi_confine_job;
+
 /// True where a view's sizes and numbers are in range.
 bool wgi_wind_view_fits(const wg_wind_view* view);
+
+/// True where the sizes are from `least` to WG_MAX_CELLS and the grid has fewer than 2^31 cells.
+static inline bool wgi_size_fits(int32_t nx, int32_t ny, int32_t nz, int32_t least)
+{
+    return nx >= least && ny >= least && nz >= least && nx <= WG_MAX_CELLS && ny <= WG_MAX_CELLS &&
+           nz <= WG_MAX_CELLS && (int64_t)nx * ny < INT32_MAX / nz;
+}
+
+static inline bool wgi_positive(double value)
+{
+    return isfinite(value) && value > 0.0;
+}
+
+static inline bool wgi_flow_grid_fits(const wg_flow_grid* grid)
+{
+    return wgi_size_fits(grid->nx, grid->ny, grid->nz, 3) && wgi_positive(grid->spacing);
+}

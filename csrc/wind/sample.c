@@ -9,20 +9,9 @@
 // Points a thread takes at a time: some 20 microseconds of work.
 enum { POINTS_GRAIN = 512 };
 
-static bool size_fits(int32_t nx, int32_t ny, int32_t nz, int32_t least)
-{
-    return nx >= least && ny >= least && nz >= least && nx <= WG_MAX_CELLS && ny <= WG_MAX_CELLS &&
-           nz <= WG_MAX_CELLS && (int64_t)nx * ny < INT32_MAX / nz;
-}
-
 static bool finite3(const double v[3])
 {
     return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
-}
-
-static bool positive(double value)
-{
-    return isfinite(value) && value > 0.0;
 }
 
 // The lower cell, the step to the upper one (0 at the end) and the fraction between them.
@@ -80,8 +69,8 @@ static void sample_points(size_t begin, size_t end, void* context)
 wg_status wg_sample(
     const wg_field_view* field, const double* points, size_t count, float* out, const wg_exec* exec)
 {
-    if (!size_fits(field->nx, field->ny, field->nz, 1) || field->components < 1 ||
-        !positive(field->spacing) || !finite3(field->origin))
+    if (!wgi_size_fits(field->nx, field->ny, field->nz, 1) || field->components < 1 ||
+        !wgi_positive(field->spacing) || !finite3(field->origin))
         return WG_ERR_VALUE;
     sample_job job = { field, points, out };
     wgi_parallel_for(exec, count, POINTS_GRAIN, sample_points, &job);
@@ -94,7 +83,7 @@ bool wgi_wind_view_fits(const wg_wind_view* view)
         return false;
     for (int32_t n = 0; n < view->level_count; ++n) {
         const wg_grid_view* grid = &view->level[n];
-        if (!size_fits(grid->nx, grid->ny, grid->nz, 3) || !positive(grid->spacing) ||
+        if (!wgi_size_fits(grid->nx, grid->ny, grid->nz, 3) || !wgi_positive(grid->spacing) ||
             !finite3(grid->origin))
             return false;
     }
@@ -102,8 +91,8 @@ bool wgi_wind_view_fits(const wg_wind_view* view)
     if (outside->profile == WG_PROFILE_NONE)
         return true;
     return (outside->profile == WG_PROFILE_LOG || outside->profile == WG_PROFILE_POWER) &&
-           isfinite(outside->ground) && positive(outside->reference_height) &&
-           positive(outside->parameter);
+           isfinite(outside->ground) && wgi_positive(outside->reference_height) &&
+           wgi_positive(outside->parameter);
 }
 
 wg_status wg_wind_sample(

@@ -53,6 +53,26 @@ def step_springs(
     /,
 ) -> int | None: ...
 def step_springs_scratch(count: int, /) -> int: ...
+def advect(
+    field: NDArray[np.float32],
+    velocity: NDArray[np.float32],
+    spacing: float,
+    dt: float,
+    solid: NDArray[np.bool_] | None,
+    out: NDArray[np.float32],
+    threads: int,
+    /,
+) -> None: ...
+def confine_vorticity(
+    velocity: NDArray[np.float32],
+    spacing: float,
+    dt: float,
+    epsilon: float,
+    solid: NDArray[np.bool_] | None,
+    out: NDArray[np.float32],
+    threads: int,
+    /,
+) -> None: ...
 def sample(
     field: NDArray[np.float32],
     origin: NDArray[np.float64],
@@ -87,3 +107,33 @@ def divergence(
     out: NDArray[np.float32],
     /,
 ) -> None: ...
+def noise_table(seed: int, out: NDArray[np.uint8], /) -> None: ...
+def cascade_place(
+    focus: NDArray[np.float64],
+    cells: NDArray[np.int32],
+    cell_size: float,
+    floor: float | None,
+    low: NDArray[np.int64],
+    /,
+) -> None: ...
+def cascade_inject(
+    grid: tuple, outside: object, noise: tuple | None, everywhere: bool, threads: int, /
+) -> None: ...
+def cascade_recentre(
+    grid: tuple,
+    low: NDArray[np.int64],
+    coarser: tuple | None,
+    outside: object,
+    noise: tuple | None,
+    threads: int,
+    /,
+) -> None: ...
+def cascade_inner_border(fine: tuple, coarse: tuple, threads: int, /) -> None: ...
+def cascade_restrict(coarse: tuple, fine: tuple, threads: int, /) -> None: ...
+def cascade_effect(
+    grid: tuple, effectors: NDArray[np.float64], dt: float, threads: int, /
+) -> None: ...
+def cascade_add_blast(
+    grid: tuple, blast: NDArray[np.float64], factor: float, threads: int, /
+) -> None: ...
+def cascade_drag(grid: tuple, rate: NDArray[np.float32], dt: float, threads: int, /) -> None: ...

@@ -8,6 +8,71 @@
 #include "windgrove/base.h"
 #include "windgrove/wind.h"
 
+/// Most cells along one axis. A grid also has fewer than 2^31 cells in all.
+#define WG_MAX_CELLS 1048576
+
+/// One grid of a step. Border cells (the outermost layer) and solid cells are not simulated.
+typedef struct wg_flow_grid {
+    int32_t nx, ny, nz;   ///< cells with the border, each 3 to WG_MAX_CELLS
+    double spacing;       ///< m, > 0 and finite
+    const uint8_t* solid; ///< [nz][ny][nx], non-zero is solid; NULL where there is none
+} wg_flow_grid;
+
+/// Moves a field with the air for one time step, semi-Lagrangian with trilinear reading.
+///
+/// The value at a cell centre x is read where the air was a step before:
+///
+///     out(x) = field(x - dt velocity(x))
+///
+/// Places that left the grid are moved to the nearest place on the outermost centres. Of the eight
+/// cells around the place those in solids have weight 0 and the rest is renormalised; where nothing
+/// is left the cell keeps its value. Border and solid cells are copied.
+/// A displacement within 2^-22 of a whole number of cells, relative, is taken as whole: u dt / h
+/// seldom rounds to a whole number by itself, and whole cells are moved to the bit.
+/// Each pair of values is read as a + t (b - a) from the nearer cell's side of the displacement,
+/// so that mirrored input gives mirrored bits, and a constant stays to the bit.
+/// What it does not conserve, and its numerical viscosity: docs/numerics/advection.md.
+/// Source: Stam, "Stable Fluids", SIGGRAPH 1999, section 2.2.
+/// Cost: 21 lerps a component and cell, no allocation, rows in parallel.
+///
+/// @param grid        see wg_flow_grid
+/// @param field       [components][nz][ny][nx]; may be the velocity itself
+/// @param components  at least 1
+/// @param velocity    [3][nz][ny][nx] m/s, x y z
+/// @param dt          s, > 0 and finite
+/// @param out         [components][nz][ny][nx]; must not overlap an input
+/// @param exec        threads, NULL for one
+/// @return WG_OK, or WG_ERR_VALUE for a number out of range: then nothing is written.
+///         A velocity that is not finite never leaves the arrays: NaN gives NaN in its cell,
+///         infinity reads the border. A value that is not finite reaches the cells that read it.
+WG_API wg_status wg_advect(
+    const wg_flow_grid* grid, const float* field, int32_t components, const float* velocity,
+    double dt, float* out, const wg_exec* exec);
+
+/// Gives back to eddies some of what advection takes from them (vorticity confinement).
+///
+///     omega = curl velocity,  N = grad |omega| / |grad |omega||,  f = epsilon h (N x omega)
+///     out = velocity + dt f
+///
+/// Derivatives are central differences over two cells. The force is 0 in border and solid cells and
+/// in air cells with one of these among their six neighbours. N is 0 where |omega| changes by less
+/// than 2^-19 of |omega| + |velocity| / h from cell to cell: below that its direction would be
+/// nothing but the rounding of float velocities.
+/// Source: Fedkiw, Stam, Jensen, "Visual Simulation of Smoke", SIGGRAPH 2001, equations 9 to 11.
+/// Cost: 50 flop, a square root each for |omega| and N and one division a cell; no allocation.
+///
+/// @param grid      see wg_flow_grid
+/// @param velocity  [3][nz][ny][nx] m/s
+/// @param dt        s, > 0 and finite
+/// @param epsilon   strength, dimensionless, >= 0 and finite; it is a source of energy
+/// @param out       [3][nz][ny][nx]; must not overlap an input
+/// @param exec      threads, NULL for one
+/// @return WG_OK, or WG_ERR_VALUE for a number out of range: then nothing is written.
+///         A velocity that is not finite reaches the cells within two cells of it.
+WG_API wg_status wg_confine_vorticity(
+    const wg_flow_grid* grid, const float* velocity, double dt, double epsilon, float* out,
+    const wg_exec* exec);
+
 /// A field sampled at points, borrowed.
 typedef struct wg_field_view {
     int32_t nx, ny, nz;  ///< cells with the border, each 1 to WG_MAX_CELLS
@@ -16,9 +81,6 @@ typedef struct wg_field_view {
     double spacing;      ///< m, > 0 and finite
     const float* values; ///< [components][nz][ny][nx]
 } wg_field_view;
-
-/// Most cells along one axis. A grid also has fewer than 2^31 cells in all.
-#define WG_MAX_CELLS 1048576
 
 /// Samples a field at points, trilinear between the eight cell centres around each.
 ///

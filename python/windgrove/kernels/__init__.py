@@ -10,10 +10,12 @@ from .noise import perlin
 from .projection import ProjectionReport, divergence, project, project_report
 from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
-from .wind import sample, sample_wind
+from .wind import advect, confine_vorticity, sample, sample_wind
 
 __all__ = [
     "ProjectionReport",
+    "advect",
+    "confine_vorticity",
     "divergence",
     "perlin",
     "project",

@@ -25,6 +25,157 @@ def _field(value: ArrayLike, name: str) -> tuple[NDArray[Any], bool]:
     return field, scalar
 
 
+def _velocity(value: ArrayLike, name: str = "velocity") -> NDArray[np.float32]:
+    velocity = checks.array(value, name, shape=(3, None, None, None))
+    if min(velocity.shape[1:]) < 3:
+        raise ValueError(
+            f"{name}: expected at least 3 cells each way with the border, got {velocity.shape}"
+        )
+    return velocity
+
+
+def _solid(value: ArrayLike | None, grid: tuple[int, ...]) -> NDArray[np.bool_] | None:
+    return None if value is None else checks.array(value, "solid", dtype=np.bool_, shape=grid)
+
+
+def _output(
+    out: NDArray[np.float32] | None, shape: tuple[int, ...], *inputs: NDArray[Any] | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """What to return and what to write: they differ where `out` shares memory with an input."""
+    if out is None:
+        fresh = np.empty(shape, np.float32)
+        return fresh, fresh
+    result = checks.output(out, "out", shape)
+    shares = any(a is not None and np.may_share_memory(result, a) for a in inputs)
+    return result, np.empty(shape, np.float32) if shares else result
+
+
+def advect(
+    field: ArrayLike,
+    velocity: ArrayLike,
+    spacing: float,
+    dt: float,
+    solid: ArrayLike | None = None,
+    *,
+    out: NDArray[np.float32] | None = None,
+    threads: int = 1,
+) -> NDArray[np.float32]:
+    """Move a field with the air for one time step: semi-Lagrangian, read trilinearly.
+
+    ``out(x) = field(x - dt velocity(x))``. Places outside the grid move to the nearest place on
+    the outermost centres; cells in solids have weight 0 and the rest is renormalised; where nothing
+    is left the cell keeps its value. Border and solid cells are copied.
+
+    Parameters
+    ----------
+    field : array_like, shape (nz, ny, nx) or (c, nz, ny, nx)
+        Any quantity at cell centres, with its one-cell border; the velocity itself too.
+    velocity : array_like, shape (3, nz, ny, nx)
+        x y z [m/s].
+    spacing : float
+        Edge of a cell [m].
+    dt : float
+        Time step [s].
+    solid : array_like of bool, shape (nz, ny, nx), optional
+    out : numpy.ndarray, optional
+        Float32, C-ordered, of the field's shape; may be one of the inputs.
+    threads : int, default 1
+        Does not change the result, not in the last bit.
+
+    Returns
+    -------
+    numpy.ndarray, float32
+        `out`, or a new array of the field's shape. A constant stays to the bit; so does a field
+        moved by whole cells. NaN in a velocity gives NaN in its cell; an infinite one reads the
+        border.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the argument.
+
+    References
+    ----------
+    Stam, "Stable Fluids", SIGGRAPH 1999. Contract: ``windgrove/flow.h``, `wg_advect`.
+    """
+    moved, scalar = _field(field, "field")
+    wind = _velocity(velocity)
+    if moved.shape[1:] != wind.shape[1:]:
+        raise ValueError(
+            f"field: expected the grid of velocity {wind.shape[1:]}, got {moved.shape[1:]}"
+        )
+    size = checks.number(spacing, "spacing", above=0.0)
+    step = checks.number(dt, "dt", above=0.0)
+    marks = _solid(solid, wind.shape[1:])
+    shape = moved.shape[1:] if scalar else moved.shape
+    result, written = _output(out, shape, moved, wind, marks)
+    _kernels.advect(
+        moved, wind, size, step, marks, written.reshape(moved.shape), checks.threads(threads)
+    )
+    if written is not result:
+        result[...] = written
+    return result
+
+
+def confine_vorticity(
+    velocity: ArrayLike,
+    spacing: float,
+    dt: float,
+    epsilon: float,
+    solid: ArrayLike | None = None,
+    *,
+    out: NDArray[np.float32] | None = None,
+    threads: int = 1,
+) -> NDArray[np.float32]:
+    """Give back to eddies some of what advection takes from them.
+
+    ``omega = curl u``, ``N = grad|omega| / |grad|omega||``, ``u + dt epsilon h (N x omega)``. The
+    force is 0 in border and solid cells and in air cells with one of these among their six
+    neighbours, and where the gradient vanishes within the rounding of float32 velocities.
+
+    Parameters
+    ----------
+    velocity : array_like, shape (3, nz, ny, nx)
+        x y z [m/s], with the one-cell border.
+    spacing : float
+        Edge h of a cell [m].
+    dt : float
+        Time step [s].
+    epsilon : float
+        Strength, dimensionless, not negative. It is a source of energy.
+    solid : array_like of bool, shape (nz, ny, nx), optional
+    out : numpy.ndarray, optional
+        Float32, C-ordered, of the velocity's shape; may be one of the inputs.
+    threads : int, default 1
+        Does not change the result, not in the last bit.
+
+    Returns
+    -------
+    numpy.ndarray, shape (3, nz, ny, nx), float32
+        `out`, or a new array.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the argument.
+
+    References
+    ----------
+    Fedkiw, Stam, Jensen, "Visual Simulation of Smoke", SIGGRAPH 2001. Contract:
+    ``windgrove/flow.h``, `wg_confine_vorticity`.
+    """
+    wind = _velocity(velocity)
+    size = checks.number(spacing, "spacing", above=0.0)
+    step = checks.number(dt, "dt", above=0.0)
+    strength = checks.number(epsilon, "epsilon", low=0.0)
+    marks = _solid(solid, wind.shape[1:])
+    result, written = _output(out, wind.shape, wind, marks)
+    _kernels.confine_vorticity(wind, size, step, strength, marks, written, checks.threads(threads))
+    if written is not result:
+        result[...] = written
+    return result
+
+
 def sample(
     field: ArrayLike, origin: ArrayLike, spacing: float, points: ArrayLike, *, threads: int = 1
 ) -> NDArray[np.float32]:

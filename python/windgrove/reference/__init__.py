@@ -7,9 +7,11 @@ from .noise import perlin
 from .projection import divergence, project
 from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
-from .wind import sample, sample_wind
+from .wind import advect, confine_vorticity, sample, sample_wind
 
 __all__ = [
+    "advect",
+    "confine_vorticity",
     "divergence",
     "perlin",
     "project",

@@ -11,6 +11,94 @@ from ..wind.profile import height_factor
 from ..wind.protocol import WindView
 
 
+def advect(
+    field: ArrayLike,
+    velocity: ArrayLike,
+    spacing: float,
+    dt: float,
+    solid: ArrayLike | None = None,
+    *,
+    out: None = None,
+    threads: int = 1,
+) -> NDArray[np.float64]:
+    """``out(x) = field(x - dt velocity(x))`` in interior air cells; the others are copied."""
+    given = np.asarray(field, dtype=np.float64)
+    velocity = np.asarray(velocity, dtype=np.float64)
+    grid = velocity.shape[1:]
+    field = given.reshape(-1, *grid)
+    air = np.ones(grid) if solid is None else 1.0 - (np.asarray(solid) != 0)
+
+    k, j, i = np.indices(grid)
+    step = -velocity * dt / spacing
+    step = np.clip(step, [-i, -j, -k], [grid[2] - 1 - i, grid[1] - 1 - j, grid[0] - 1 - k])
+    whole = np.round(step)
+    step = np.where(np.abs(step - whole) <= 2.0**-22 * np.abs(step), whole, step)
+    cell = (np.array([i, j, k]) + step).reshape(3, -1).T
+
+    weight = _trilinear(air[None], cell)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        moved = (_trilinear(field * air, cell) / weight).reshape(field.shape)
+    simulated = _interior(grid, 1) & (air > 0) & (weight.reshape(grid) != 0)
+    return np.where(simulated, moved, field).reshape(given.shape)
+
+
+def _interior(grid: tuple[int, ...], margin: int) -> NDArray[np.bool_]:
+    """True in the cells at least `margin` cells away from the outside."""
+    inside = np.zeros(grid, dtype=bool)
+    inside[(slice(margin, -margin),) * 3] = True
+    return inside
+
+
+def _difference(values: NDArray[Any], axis: int, spacing: float) -> NDArray[Any]:
+    """Central difference along x (0), y (1) or z (2); only interior cells are meaningful."""
+    along = 2 - axis
+    return (np.roll(values, -1, along) - np.roll(values, 1, along)) / (2 * spacing)
+
+
+def confine_vorticity(
+    velocity: ArrayLike,
+    spacing: float,
+    dt: float,
+    epsilon: float,
+    solid: ArrayLike | None = None,
+    *,
+    out: None = None,
+    threads: int = 1,
+) -> NDArray[np.float64]:
+    """``u + dt epsilon h (N x omega)`` with ``N = grad|omega| / |grad|omega||``."""
+    velocity = np.asarray(velocity, dtype=np.float64)
+    grid = velocity.shape[1:]
+    u, v, w = velocity
+    closed = _six_neighbours(~_interior(grid, 1), solid)
+
+    omega = np.array(
+        [
+            _difference(w, 1, spacing) - _difference(v, 2, spacing),
+            _difference(u, 2, spacing) - _difference(w, 0, spacing),
+            _difference(v, 0, spacing) - _difference(u, 1, spacing),
+        ]
+    )
+    size = np.sqrt((omega**2).sum(axis=0))
+    gradient = np.array([_difference(size, axis, spacing) for axis in range(3)])
+    length = np.sqrt((gradient**2).sum(axis=0))
+    rounding = np.sqrt((velocity**2).sum(axis=0) + (2 * spacing * size) ** 2)
+    vanishes = 4 * spacing**2 * length <= 2.0**-19 * rounding
+    with np.errstate(invalid="ignore", divide="ignore"):
+        normal = np.where(vanishes, 0, gradient / length)
+    force = epsilon * spacing * np.cross(normal, omega, axis=0)
+    return velocity + dt * np.where(closed, 0, force)
+
+
+def _six_neighbours(border: NDArray[np.bool_], solid: ArrayLike | None) -> NDArray[np.bool_]:
+    """Cells that are border or solid, or have such a cell among their six neighbours."""
+    marked = border if solid is None else border | (np.asarray(solid) != 0)
+    near = marked.copy()
+    for axis in range(3):
+        for shift in (1, -1):
+            near |= np.roll(marked, shift, axis)
+    return near
+
+
 def sample(
     field: ArrayLike, origin: ArrayLike, spacing: float, points: ArrayLike, *, threads: int = 1
 ) -> NDArray[np.float64]:

@@ -1,0 +1,463 @@
+"""The nested wind: a cascade of grids that follows a focus point through the prevailing wind."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _kernels, checks, kernels
+from .effectors import Effector
+from .grids import Grid, WindState
+from .inflow import Inflow, Turbulence, prevailing_source, turbulence_of
+from .marking import Markers
+from .profile import HeightProfile, height_profile
+from .protocol import Prevailing, WindView
+from .solids import Solid, as_solid
+from .solvers import Projection, projection_of
+
+ADVECTIONS = ("semi_lagrangian", "maccormack")
+MAX_LEVELS = 8
+
+
+class Wind:
+    """Air on nested grids, stepped with a fixed dt: Stable Fluids with solids and effectors.
+
+    Each grid has the same cell counts; the cell size doubles from level to level, 0 the finest. The
+    grids follow a focus point by whole cells, so that nothing is resampled. A step runs, each stage
+    over all grids before the next: prevailing wind into the border, recentring, advection,
+    vorticity confinement, effectors, inner borders, coarse from fine, pressure projection.
+
+    Parameters
+    ----------
+    prevailing : array_like of shape (3,), wind, or callable
+        The wind outside [m/s], z up: a vector, a `UniformWind`, `GustWind` or `RecordedWind`, or a
+        function ``time -> (x, y, z)``. Any other object with ``sample(points, time)`` is read at
+        (0, 0, ground + reference height).
+    cells : (int, int, int), default (48, 48, 16)
+        Interior cells along x, y, z: even, at least 4.
+    levels : int, default 3
+        Grids, 1 to 8.
+    cell_size : float, default 0.5
+        Of the finest grid [m].
+    dt : float, default 1/30
+        [s]
+    turbulence : float or Turbulence, default 0.15
+        Perlin noise at the border: turbulence intensity, 0 for none.
+    vorticity : float, default 0.2
+        Strength epsilon of vorticity confinement; 0 switches it off.
+    projection : str or Projection, default "source"
+        "source": the published 20 plain iterations from zero. "quality": exact, consistent
+        projection (direct, or preconditioned conjugate gradients where there are solids) with the
+        pressure of the step before as start. Or the name of a method of `kernels.project`.
+    advection : {"semi_lagrangian", "maccormack"}
+    solids : iterable of Box, Sphere, Mesh, Terrain or mesh objects
+    effectors : iterable of LinearForce, Blast, Vortex, Rotor
+    seed : int, default 0
+        Of the noise. The same seed gives the same bits, whatever `threads`.
+    threads : int, default 1
+        1 to 64.
+    focus : array_like, shape (3,), optional
+        Where the grids start [m]; default puts the finest grid's floor at z = 0.
+    floor : float, optional
+        Height [m] below which no grid reaches: each grid's lowest face is kept at the multiple of
+        its cell next to it. Without it the coarser grids reach below the finest.
+    outside : {"prevailing", "mean"}
+        What `sample` gives beyond the coarsest grid: the prevailing wind, or (as the source has it)
+        the mean wind of the simulated region.
+    profile, ground, reference_height, roughness, exponent
+        Height profile of the prevailing wind, see `HeightProfile`.
+    start_time : float, default 0
+        [s]
+
+    Notes
+    -----
+    Equations and sources: ``docs/numerics/cascade.md`` and ``windgrove/cascade.h``. NaN anywhere in
+    the prevailing wind is refused; a velocity that is not finite, written by the caller through
+    `restore`, spreads with the flow.
+
+    Examples
+    --------
+    >>> wind = Wind((6, 0, 0), cells=(16, 16, 8), levels=2, turbulence=0.0)
+    >>> for _ in range(3):
+    ...     wind.step(focus=(0, 0, 2))
+    >>> wind.sample([[0, 0, 2]])
+    array([[6., 0., 0.]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        prevailing: Any,
+        *,
+        cells: tuple[int, int, int] = (48, 48, 16),
+        levels: int = 3,
+        cell_size: float = 0.5,
+        dt: float = 1 / 30,
+        turbulence: float | Turbulence = 0.15,
+        vorticity: float = 0.2,
+        projection: str | Projection = "source",
+        advection: str = "semi_lagrangian",
+        solids: Iterable[Any] = (),
+        effectors: Iterable[Effector] = (),
+        seed: int = 0,
+        threads: int = 1,
+        focus: ArrayLike | None = None,
+        floor: float | None = None,
+        outside: str = "prevailing",
+        profile: str | HeightProfile = "none",
+        ground: float | None = None,
+        reference_height: float | None = None,
+        roughness: float | None = None,
+        exponent: float | None = None,
+        start_time: float = 0.0,
+    ) -> None:
+        self._cells = _cell_counts(cells)
+        self._dt = checks.number(dt, "dt", above=0.0)
+        self._vorticity = checks.number(vorticity, "vorticity", low=0.0)
+        self._advection = checks.choice(advection, "advection", ADVECTIONS)
+        self._outside = checks.choice(outside, "outside", ("prevailing", "mean"))
+        self._floor = None if floor is None else checks.number(floor, "floor")
+        self._threads = checks.threads(threads)
+        self._seed = checks.integer(seed, "seed", low=0, high=2**64 - 1)
+        self._start = checks.number(start_time, "start_time")
+        self._steps = 0
+        count = checks.integer(levels, "levels", low=1, high=MAX_LEVELS)
+        size = checks.number(cell_size, "cell_size", above=0.0)
+        self._projection = projection_of(projection)
+        self._effectors = tuple(_effector(e) for e in effectors)
+        options = {
+            "ground": ground,
+            "reference_height": reference_height,
+            "roughness": roughness,
+            "exponent": exponent,
+        }
+        has_profile = profile != "none" or any(v is not None for v in options.values())
+        source = prevailing_source(
+            prevailing, height_profile(profile, **options) if has_profile else None
+        )
+        coarsest = size * 2.0 ** (count - 1)
+        self._inflow = Inflow(source, turbulence_of(turbulence, coarsest), self._seed, self._start)
+        self._grids = [Grid(self._cells, size * 2.0**level) for level in range(count)]
+        self._markers = Markers(tuple(as_solid(s) for s in solids), self._grids)
+        if focus is None:
+            focus = (0.0, 0.0, 0.5 * self._cells[2] * size + (self._floor or 0.0))
+        self._begin(checks.vector(focus, "focus"))
+
+    def _begin(self, focus: NDArray[np.float64]) -> None:
+        for grid, low in zip(self._grids, self._place(focus), strict=True):
+            grid.low[:] = low
+        self._markers.mark(self._lows(), self.time, self._dt)
+        for grid in self._grids:
+            self._inject(grid, everywhere=True)
+        self._markers.hold()
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Time of the state [s]."""
+        return self._start + self._steps * self._dt
+
+    @property
+    def dt(self) -> float:
+        """Step [s]."""
+        return self._dt
+
+    @property
+    def levels(self) -> int:
+        """Number of grids."""
+        return len(self._grids)
+
+    @property
+    def cells(self) -> tuple[int, int, int]:
+        """Interior cells (nx, ny, nz) of every grid."""
+        return self._cells
+
+    @property
+    def seed(self) -> int:
+        """Seed of the noise."""
+        return self._seed
+
+    @property
+    def threads(self) -> int:
+        """Threads of a step; may be changed between steps."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, value: int) -> None:
+        self._threads = checks.threads(value)
+
+    @property
+    def effectors(self) -> tuple[Effector, ...]:
+        """The effectors; may be replaced between steps."""
+        return self._effectors
+
+    @effectors.setter
+    def effectors(self, value: Iterable[Effector]) -> None:
+        self._effectors = tuple(_effector(e) for e in value)
+
+    @property
+    def solids(self) -> tuple[Solid, ...]:
+        """The solids."""
+        return self._markers.solids
+
+    def velocity(self, level: int = 0) -> NDArray[np.float32]:
+        """Live, read-only velocity (3, nz+2, ny+2, nx+2) of a grid with its border [m/s]."""
+        return _read_only(self._grid(level).velocity)
+
+    def pressure(self, level: int = 0) -> NDArray[np.float32]:
+        """Live, read-only potential phi (nz+2, ny+2, nx+2) of the last projection [m^2/s]."""
+        return _read_only(self._grid(level).pressure)
+
+    def solid(self, level: int = 0) -> NDArray[np.bool_]:
+        """Live, read-only markers (nz+2, ny+2, nx+2): True where a cell is solid."""
+        return _read_only(self._grid(level).solid)
+
+    def origin(self, level: int = 0) -> tuple[float, float, float]:
+        """Low corner (x, y, z) of cell [0, 0, 0], a border cell [m]."""
+        return self._grid(level).origin
+
+    def spacing(self, level: int = 0) -> float:
+        """Cell size [m]."""
+        return self._grid(level).spacing
+
+    def prevailing(self) -> Prevailing:
+        """The wind outside the coarsest grid, as `sample` gives it."""
+        if self._outside == "prevailing":
+            return self._inflow.outside
+        grid = self._grids[-1]
+        inside = (slice(1, -1),) * 3
+        air = ~grid.solid[inside]
+        if not air.any():
+            return Prevailing((0.0, 0.0, 0.0))
+        x, y, z = (float(np.mean(v[inside][air], dtype=np.float64)) for v in grid.velocity)
+        return Prevailing((x, y, z))
+
+    def view(self, time: float | None = None) -> WindView:
+        """The wind of this instant for the C kernels; its arrays are live."""
+        self._check_time(time)
+        return WindView(tuple(grid.view() for grid in self._grids), self.prevailing())
+
+    def sample(self, points: ArrayLike, time: float | None = None) -> NDArray[np.float32]:
+        """Velocities (n, 3) at points (n, 3), trilinear [m/s].
+
+        The finest grid around a point, faded over its last cell into the next coarser one, and on
+        the coarsest into the wind outside. `time` may only be the wind's own.
+        """
+        return kernels.sample_wind(self.view(time), points, threads=self._threads)
+
+    def _check_time(self, time: float | None) -> None:
+        if time is None:
+            return
+        # Half a step tells one state from the next, whatever the caller's sum of dt has lost.
+        if not abs(checks.number(time, "time") - self.time) <= 1e-6 * max(self._dt, abs(self.time)):
+            raise ValueError(f"time: this wind stands at {self.time:g} s, not {time:g} s; step it")
+
+    def _grid(self, level: int) -> Grid:
+        return self._grids[checks.integer(level, "level", low=0, high=self.levels - 1)]
+
+    # -- stepping --------------------------------------------------------------------------------
+
+    def step(self, focus: ArrayLike | None = None) -> None:
+        """Advance by dt; with `focus` [m] the grids follow it first, by whole cells."""
+        lows = None if focus is None else self._place(checks.vector(focus, "focus"))
+        begin, self._steps = self.time, self._steps + 1
+        try:
+            self._inflow.advance(self.time, self._dt)
+        except BaseException:
+            self._steps -= 1
+            raise
+        self._recentre(lows)
+        for grid in self._grids:
+            self._advect(grid)
+        for grid in self._grids:
+            self._confine(grid)
+        self._force(begin)
+        self._exchange()
+        self._project(begin)
+
+    def _place(self, focus: NDArray[np.float64]) -> NDArray[np.int64]:
+        low = np.empty((self.levels, 3), np.int64)
+        cells = np.array(self._cells, np.int32)
+        _kernels.cascade_place(focus, cells, self._grids[0].spacing, self._floor, low)
+        return low
+
+    def _lows(self) -> NDArray[np.int64]:
+        return np.stack([grid.low for grid in self._grids])
+
+    def _inject(self, grid: Grid, *, everywhere: bool) -> None:
+        _kernels.cascade_inject(
+            grid.fields, self._inflow.outside, self._inflow.noise, everywhere, self._threads
+        )
+
+    def _recentre(self, lows: NDArray[np.int64] | None) -> None:
+        here = self._lows()
+        lows = here if lows is None else lows
+        moved = bool(np.any(lows != here))
+        marked = self._markers.mark(lows, self.time, self._dt)
+        coarser: Grid | None = None
+        for level in reversed(range(self.levels)):
+            grid = self._grids[level]
+            if moved:
+                _kernels.cascade_recentre(
+                    grid.fields,
+                    lows[level],
+                    None if coarser is None else coarser.fields,
+                    self._inflow.outside,
+                    self._inflow.noise,
+                    self._threads,
+                )
+            if coarser is None:
+                self._inject(grid, everywhere=False)
+            elif moved:
+                _kernels.cascade_inner_border(grid.fields, coarser.fields, self._threads)
+            coarser = grid
+        if marked:
+            self._markers.hold()
+
+    def _advect(self, grid: Grid) -> None:
+        options = {} if self._advection == "semi_lagrangian" else {"method": self._advection}
+        kernels.advect(
+            grid.velocity,
+            grid.velocity,
+            grid.spacing,
+            self._dt,
+            grid.marked,
+            out=grid.other,
+            threads=self._threads,
+            **options,
+        )
+
+    def _confine(self, grid: Grid) -> None:
+        if self._vorticity == 0.0:
+            np.copyto(grid.velocity, grid.other)
+            return
+        kernels.confine_vorticity(
+            grid.other,
+            grid.spacing,
+            self._dt,
+            self._vorticity,
+            grid.marked,
+            out=grid.velocity,
+            threads=self._threads,
+        )
+
+    def _force(self, begin: float) -> None:
+        found = [effector.row(begin, self.time) for effector in self._effectors]
+        rows = [row for row in found if row is not None]
+        for grid in self._grids:
+            if rows:
+                _kernels.cascade_effect(grid.fields, np.array(rows), self._dt, self._threads)
+            if grid.drag is not None:
+                _kernels.cascade_drag(grid.fields, grid.drag, self._dt, self._threads)
+
+    def _exchange(self) -> None:
+        for level in reversed(range(self.levels - 1)):
+            fine, coarse = self._grids[level], self._grids[level + 1]
+            _kernels.cascade_inner_border(fine.fields, coarse.fields, self._threads)
+        for level in range(self.levels - 1):
+            fine, coarse = self._grids[level], self._grids[level + 1]
+            _kernels.cascade_restrict(coarse.fields, fine.fields, self._threads)
+
+    def _project(self, begin: float) -> None:
+        found = [effector.source(begin, self.time) for effector in self._effectors]
+        blasts = [blast for blast in found if blast is not None]
+        for grid in self._grids:
+            for blast in blasts:
+                _kernels.cascade_add_blast(grid.fields, blast, -1.0, self._threads)
+            self._projection.run(grid, self._threads)
+            for blast in blasts:
+                _kernels.cascade_add_blast(grid.fields, blast, 1.0, self._threads)
+        if blasts:
+            self._markers.hold()
+
+    # -- saving ----------------------------------------------------------------------------------
+
+    def state(self) -> WindState:
+        """All that changes in a step, copied: `restore` continues from it to the last bit."""
+        return WindState(
+            steps=self._steps,
+            start_time=self._start,
+            drift=self._inflow.drift.copy(),
+            low=self._lows(),
+            velocity=tuple(grid.velocity.copy() for grid in self._grids),
+            pressure=tuple(grid.pressure.copy() for grid in self._grids),
+        )
+
+    def restore(self, state: WindState) -> None:
+        """Go back (or on) to a `state` of a wind with the same grids and parameters."""
+        if not isinstance(state, WindState):
+            raise TypeError(f"state: expected a WindState, got {type(state).__name__}")
+        shapes = [v.shape for v in state.velocity]
+        if shapes != [grid.velocity.shape for grid in self._grids]:
+            raise ValueError(f"state: its grids {shapes} are not those of this wind")
+        self._steps, self._start = state.steps, state.start_time
+        self._inflow.restore(state.drift, self.time)
+        for grid, low in zip(self._grids, state.low, strict=True):
+            grid.low[:] = low
+        self._markers.mark(self._lows(), self.time, self._dt)
+        for level, grid in enumerate(self._grids):
+            np.copyto(grid.velocity, state.velocity[level])
+            np.copyto(grid.pressure, state.pressure[level])
+
+    def copy(self) -> Wind:
+        """An independent wind in the same state."""
+        return copy.deepcopy(self)
+
+    def describe(self) -> dict[str, Any]:
+        """What a recording stores to repeat the wind: plain values only."""
+        turbulence = self._inflow.turbulence
+        return {
+            "type": "Wind",
+            "prevailing": self._inflow.source.describe(),
+            "cells": list(self._cells),
+            "levels": self.levels,
+            "cell_size": self._grids[0].spacing,
+            "dt": self._dt,
+            "turbulence": {
+                "strength": turbulence.strength,
+                "scale": turbulence.scale,
+                "speed": turbulence.speed,
+            },
+            "vorticity": self._vorticity,
+            "projection": self._projection.describe(),
+            "advection": self._advection,
+            "solids": [repr(solid) for solid in self.solids],
+            "effectors": [repr(effector) for effector in self._effectors],
+            "seed": self._seed,
+            "floor": self._floor,
+            "outside": self._outside,
+            "start_time": self._start,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Wind({self._inflow.source!r}, cells={self._cells}, levels={self.levels}, "
+            f"cell_size={self._grids[0].spacing:g}, time={self.time:g})"
+        )
+
+
+def _read_only(values: NDArray[Any]) -> NDArray[Any]:
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def _cell_counts(cells: Any) -> tuple[int, int, int]:
+    if not isinstance(cells, (tuple, list, np.ndarray)) or len(cells) != 3:
+        raise ValueError(f"cells: expected three counts (nx, ny, nz), got {cells!r}")
+    x, y, z = (checks.integer(n, "cells", low=4, high=32766) for n in cells)
+    if x % 2 or y % 2 or z % 2:
+        raise ValueError(f"cells: expected even counts of at least 4, got {(x, y, z)}")
+    return x, y, z
+
+
+def _effector(value: Any) -> Effector:
+    if not isinstance(value, Effector):
+        raise TypeError(
+            f"effectors: expected LinearForce, Blast, Vortex or Rotor, got {type(value).__name__}"
+        )
+    return value

@@ -1,0 +1,314 @@
+"""Solids in the wind: boxes, spheres, closed meshes and terrain, each cell of a grid marked or not.
+
+A solid has ``mark(cells, spacing, time)`` for a block of cells, so that only those newly exposed by
+a moving grid are marked again, and a velocity that its cells hold and push the air with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import checks
+
+Vector = tuple[float, float, float]
+
+
+class Cells(NamedTuple):
+    """A block of cells of the world's lattice: (x, y, z) of the first one, and (nx, ny, nz)."""
+
+    first: tuple[int, int, int]
+    size: tuple[int, int, int]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return (self.size[2], self.size[1], self.size[0])
+
+    def edges(self, axis: int, spacing: float) -> NDArray[np.float64]:
+        """Low edges of the cells along an axis, and the high edge of the last [m]."""
+        return np.arange(self.first[axis], self.first[axis] + self.size[axis] + 1) * np.float64(
+            spacing
+        )
+
+    def centres(self, axis: int, spacing: float) -> NDArray[np.float64]:
+        edge = self.edges(axis, spacing)[:-1]
+        return edge + 0.5 * spacing
+
+
+class Solid:
+    """What all solids share: at rest, moving evenly, or along a function of time.
+
+    Attributes
+    ----------
+    velocity : tuple of float
+        [m/s]; the solid is where it was given at time 0.
+    motion : callable or None
+        ``motion(time) -> (x, y, z)``, the displacement [m]; replaces `velocity`.
+    """
+
+    velocity: Vector = (0.0, 0.0, 0.0)
+    motion: Callable[[float], ArrayLike] | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether it has to be marked again every step."""
+        return self.motion is not None or any(self.velocity)
+
+    def displacement(self, time: float) -> NDArray[np.float64]:
+        """From where it was given [m]."""
+        if self.motion is not None:
+            return checks.vector(self.motion(time), "motion(time)")
+        return time * np.array(self.velocity)
+
+    def velocity_at(self, time: float, dt: float) -> NDArray[np.float64]:
+        """Mean velocity over the step that ends at `time` [m/s]."""
+        if self.motion is None:
+            return np.array(self.velocity)
+        return (self.displacement(time) - self.displacement(time - dt)) / dt
+
+    def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
+        """Which cells (nz, ny, nx) are solid at `time`."""
+        raise NotImplementedError
+
+    def _read_motion(self) -> None:
+        x, y, z = checks.vector(self.velocity, "velocity").tolist()
+        object.__setattr__(self, "velocity", (x, y, z))
+        if self.motion is not None and not callable(self.motion):
+            raise TypeError(f"motion: expected a function of time, got {self.motion!r}")
+        if self.motion is not None and any(self.velocity):
+            raise ValueError("velocity: give either velocity or motion")
+
+
+@dataclass(frozen=True)
+class Box(Solid):
+    """A box along the axes. A cell is solid where box and cell share volume.
+
+    Parameters
+    ----------
+    low, high : array_like, shape (3,)
+        Corners [m]; each of `high` above that of `low`.
+    velocity, motion : keyword-only
+        See `Solid`.
+
+    Examples
+    --------
+    >>> Box((4, -2, 0), (6, 2, 5)).low
+    (4.0, -2.0, 0.0)
+    """
+
+    low: Vector
+    high: Vector
+    _: KW_ONLY
+    velocity: Vector = (0.0, 0.0, 0.0)
+    motion: Callable[[float], ArrayLike] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            x, y, z = checks.vector(getattr(self, name), name).tolist()
+            object.__setattr__(self, name, (x, y, z))
+        if not all(a < b for a, b in zip(self.low, self.high, strict=True)):
+            raise ValueError(f"high: each of {self.high} must be above that of low, {self.low}")
+        self._read_motion()
+
+    def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
+        shift = self.displacement(time)
+        inside = []
+        for axis in range(3):
+            edge = cells.edges(axis, spacing)
+            low, high = self.low[axis] + shift[axis], self.high[axis] + shift[axis]
+            inside.append((edge[:-1] < high) & (edge[1:] > low))
+        return inside[2][:, None, None] & inside[1][:, None] & inside[0]
+
+
+@dataclass(frozen=True)
+class Sphere(Solid):
+    """A ball. A cell is solid where ball and cell share volume.
+
+    Parameters
+    ----------
+    centre : array_like, shape (3,)
+        [m]
+    radius : float
+        [m]
+    velocity, motion : keyword-only
+        See `Solid`.
+    """
+
+    centre: Vector
+    radius: float
+    _: KW_ONLY
+    velocity: Vector = (0.0, 0.0, 0.0)
+    motion: Callable[[float], ArrayLike] | None = None
+
+    def __post_init__(self) -> None:
+        x, y, z = checks.vector(self.centre, "centre").tolist()
+        object.__setattr__(self, "centre", (x, y, z))
+        object.__setattr__(self, "radius", checks.number(self.radius, "radius", above=0.0))
+        self._read_motion()
+
+    def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
+        shift = self.displacement(time)
+        squares = []
+        for axis in range(3):
+            edge = cells.edges(axis, spacing) - (self.centre[axis] + shift[axis])
+            away = np.maximum(np.maximum(edge[:-1], -edge[1:]), 0.0)
+            squares.append(away**2)
+        total = squares[2][:, None, None] + squares[1][:, None] + squares[0]
+        return total < self.radius**2
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(Solid):
+    """A closed triangle mesh. A cell is solid where its centre is inside or the surface crosses it.
+
+    Parameters
+    ----------
+    vertices : array_like, shape (n, 3), or a mesh object
+        [m]. An object with ``vertices`` and ``faces``, such as a trimesh.Trimesh, is taken whole.
+    faces : array_like of int, shape (m, 3)
+        Indices of vertices.
+    velocity, motion : keyword-only
+        See `Solid`.
+    """
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int64] | None = None
+    _: KW_ONLY
+    velocity: Vector = (0.0, 0.0, 0.0)
+    motion: Callable[[float], ArrayLike] | None = None
+
+    def __post_init__(self) -> None:
+        vertices, faces = read_mesh(self.vertices, self.faces)
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "faces", faces)
+        self._read_motion()
+
+    def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
+        from ..kernels import voxelize
+
+        block = _touched(
+            cells,
+            spacing,
+            self.vertices.min(axis=0),
+            self.vertices.max(axis=0),
+            self.displacement(time),
+        )
+        marked = np.zeros(cells.shape, np.bool_)
+        if block is None:
+            return marked
+        part, where = block
+        # Vertices are brought near the block, so that large coordinates lose nothing.
+        corner = np.array(part.first) * spacing
+        marked[where] = voxelize(
+            self.vertices + (self.displacement(time) - corner),
+            self.faces, (0.0, 0.0, 0.0), spacing, part.shape,
+        )  # fmt: skip
+        return marked
+
+
+def _touched(
+    cells: Cells,
+    spacing: float,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    shift: NDArray[np.float64],
+) -> tuple[Cells, tuple[slice, slice, slice]] | None:
+    """The cells of a block that a bounding box can touch, and where they lie in it."""
+    first, last = [], []
+    for axis in range(3):
+        begin, end = cells.first[axis], cells.first[axis] + cells.size[axis]
+        first.append(max(int(np.floor((low[axis] + shift[axis]) / spacing)) - 1, begin))
+        last.append(min(int(np.floor((high[axis] + shift[axis]) / spacing)) + 2, end))
+        if first[axis] >= last[axis]:
+            return None
+    count = tuple(b - a for a, b in zip(first, last, strict=True))
+    x, y, z = (
+        slice(a - begin, b - begin) for a, b, begin in zip(first, last, cells.first, strict=True)
+    )
+    return Cells((first[0], first[1], first[2]), (count[0], count[1], count[2])), (z, y, x)
+
+
+def read_mesh(vertices: Any, faces: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Vertices and faces of two arrays or of one mesh object, checked."""
+    if faces is None:
+        if not (hasattr(vertices, "vertices") and hasattr(vertices, "faces")):
+            raise TypeError("vertices: expected a mesh object, or vertices and faces")
+        vertices, faces = vertices.vertices, vertices.faces
+    points = checks.array(
+        np.asarray(vertices), "vertices", dtype=np.float64, shape=(None, 3), finite=True
+    )
+    corners = checks.array(np.asarray(faces), "faces", dtype=np.int64, shape=(None, 3))
+    if len(corners) == 0:
+        raise ValueError("faces: expected at least one triangle")
+    if corners.min() < 0 or corners.max() >= len(points):
+        raise ValueError(f"faces: indices must lie in 0 to {len(points) - 1}")
+    return points.copy(), corners.copy()
+
+
+@dataclass(frozen=True, eq=False)
+class Terrain(Solid):
+    """Ground given by heights on a regular lattice. A cell is solid where its centre lies below.
+
+    Heights between the lattice's points are bilinear; beyond its rim the nearest height goes on,
+    so that no air leaks in from the side.
+
+    Parameters
+    ----------
+    height : array_like, shape (ny, nx)
+        [m]; a number is flat ground.
+    origin : array_like, shape (2,), default (0, 0)
+        x and y of ``height[0, 0]`` [m].
+    spacing : float, default 1
+        Between lattice points [m].
+    """
+
+    height: NDArray[np.float64]
+    origin: tuple[float, float] = (0.0, 0.0)
+    spacing: float = 1.0
+
+    def __post_init__(self) -> None:
+        height = np.atleast_2d(np.asarray(self.height, dtype=np.float64))
+        height = checks.array(
+            height, "height", dtype=np.float64, shape=(None, None), finite=True
+        ).copy()
+        if height.size == 0:
+            raise ValueError("height: expected at least one number")
+        object.__setattr__(self, "height", height)
+        x, y = checks.vector(self.origin, "origin", size=2).tolist()
+        object.__setattr__(self, "origin", (x, y))
+        object.__setattr__(self, "spacing", checks.number(self.spacing, "spacing", above=0.0))
+
+    def height_at(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+        """Heights (len(y), len(x)) on the lattice that x and y span [m]."""
+        rows, row_share = self._between(y, 1)
+        columns, column_share = self._between(x, 0)
+        low = self.height[rows[0]] * (1 - row_share)[:, None]
+        line = low + self.height[rows[1]] * row_share[:, None]
+        return line[:, columns[0]] * (1 - column_share) + line[:, columns[1]] * column_share
+
+    def _between(
+        self, where: ArrayLike, axis: int
+    ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
+        last = self.height.shape[1 - axis] - 1
+        at = np.clip((np.asarray(where) - self.origin[axis]) / self.spacing, 0.0, last)
+        low = np.minimum(np.floor(at).astype(np.int64), max(last - 1, 0))
+        return (low, np.minimum(low + 1, last)), at - low
+
+    def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
+        ground = self.height_at(cells.centres(0, spacing), cells.centres(1, spacing))
+        return cells.centres(2, spacing)[:, None, None] < ground
+
+
+def as_solid(value: Any) -> Solid:
+    """One of `solids` of `Wind`: a solid, or a mesh object with vertices and faces."""
+    if isinstance(value, Solid):
+        return value
+    if hasattr(value, "vertices") and hasattr(value, "faces"):
+        return Mesh(value)
+    raise TypeError(
+        f"solids: expected Box, Sphere, Mesh, Terrain or a mesh object, got {type(value).__name__}"
+    )
