@@ -28,7 +28,7 @@ _HOMES = {
     "advise": ".analysis.advice",
     "Wind": ".wind.cascade",
     "UniformWind": ".wind.sources",
-    "RecordedWind": ".wind.sources",
+    "RecordedWind": ".wind.recorded",
     "GustWind": ".wind.sources",
     "Box": ".wind.solids",
     "Sphere": ".wind.solids",
