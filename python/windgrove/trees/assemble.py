@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from ..errors import TreeFormatError
 from .chains import chain_of, continuation, usable_runs
 from .cylinders import Cylinders, Notes, Source
+from .link import skip_rows
 from .observe import observe
 from .tree import BRANCH, TRUNK, Segments, Tree, TreeReport
 
@@ -86,14 +87,10 @@ def _usable_values(table: Cylinders, notes: Notes, bad_rows: str) -> Cylinders:
 
 def _without(table: Cylinders, bad: NDArray[np.bool_], notes: Notes) -> Cylinders:
     """The table without the bad rows; what they carried hangs on the nearest one kept."""
-    parent = table.parent.copy()
-    for _ in range(len(table)):
-        through = (parent >= 0) & bad[parent]
-        if not through.any():
-            break
-        parent[through] = parent[parent[through]]
-    else:
+    parent = skip_rows(table.parent, bad)
+    if parent is None:
         notes.refuse("the parents of unusable rows go round in a circle", table.row[bad][0])
+        raise AssertionError
     notes.repaired(
         "unusable-rows",
         f"{bad.sum()} row(s) with unusable numbers dropped; what they carried hangs on the "
@@ -196,13 +193,14 @@ def _chains_to_tree(
     kept_chain = np.where(keep, number, -1)
     parent = np.where(parent >= 0, number[parent], -1)[keep]
     first, last = first[keep], last[keep]
-    direction = _directions(table, first, last, kept_chain[chains])
     offset = table.start[first[_main_root(parent, volume[keep])]] if recentre else np.zeros(3)
-    segments = _segments(table, kept_chain[chains], offset)
+    table = table.replace(start=table.start - offset, end=table.end - offset)
+    direction = _directions(table, first, last, kept_chain[chains])
+    segments = _segments(table, kept_chain[chains])
     ids = table.id[first] if table.branch is None else table.branch[first]
     try:
         return Tree(
-            position=table.start[first] - offset,
+            position=table.start[first],
             direction=direction,
             length=length[keep],
             volume=volume[keep],
@@ -223,19 +221,15 @@ def _sums(chains: IntArray, values: FloatArray, count: int) -> FloatArray:
     return np.bincount(chains, weights=values, minlength=count).astype(np.float64)
 
 
-def _segments(table: Cylinders, branch: IntArray, offset: FloatArray) -> Segments:
+def _segments(table: Cylinders, branch: IntArray) -> Segments:
     """The cylinders of the branches kept; those of no branch are passed over."""
     held = branch >= 0
-    parent = table.parent
-    if not held.all():
-        parent = parent.copy()
-        for row in np.flatnonzero(held):
-            while parent[row] >= 0 and not held[parent[row]]:
-                parent[row] = parent[parent[row]]
+    parent = skip_rows(table.parent, ~held)
+    assert parent is not None  # the rows are in order, so there is no circle
     number = np.append(np.cumsum(held) - 1, -1)
     return Segments(
-        start=table.start[held] - offset,
-        end=table.end[held] - offset,
+        start=table.start[held],
+        end=table.end[held],
         radius=table.radius[held].copy(),
         branch=branch[held].astype(np.int32),
         source_id=table.id[held].copy(),

@@ -66,6 +66,20 @@ def resolve_parents(
     return np.where(root | lost, -1, row)
 
 
+def skip_rows(parent: IntArray, skipped: NDArray[np.bool_]) -> IntArray | None:
+    """Parents with some rows passed over: each row hangs on the nearest row kept below it.
+
+    None where passing over goes round in a circle. Takes log2(n) passes, each over all rows.
+    """
+    parent = parent.copy()
+    for _ in range(len(parent).bit_length() + 1):
+        through = (parent >= 0) & skipped[parent]
+        if not through.any():
+            return parent
+        parent[through] = parent[parent[through]]
+    return None
+
+
 def _refuse_ambiguous(
     ids: IntArray,
     parents: IntArray,

@@ -24,15 +24,17 @@ def observe(table: Cylinders, notes: Notes) -> None:
 
 
 def _tiny(table: Cylinders, notes: Notes) -> None:
-    tiny = table.length < TINY
+    point = (table.parent < 0) & (table.length == 0)  # a base from which several stems rise
+    tiny = (table.length < TINY) & ~point
     if tiny.any():
+        shortest = table.length[tiny].min()
         notes.noticed(
             "tiny-length",
-            f"{tiny.sum()} cylinder(s) shorter than 1 mm, the shortest {table.length.min():.3g} m: "
-            "summed into their branches",
+            f"{tiny.sum()} cylinder(s) shorter than 1 mm, the shortest {shortest:.3g} m: summed "
+            "into their branches",
             table.row[tiny],
         )
-    flat = table.radius == 0
+    flat = (table.radius == 0) & ~point
     if flat.any():
         notes.noticed(
             "zero-radius", f"{flat.sum()} cylinder(s) of radius 0 add no volume", table.row[flat]

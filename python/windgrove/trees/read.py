@@ -100,7 +100,6 @@ def _finish(
     if foliage is not None:
         from .foliage import add_foliage
 
-        checks.choice(foliage, "foliage", ("bundles",))
         tree = add_foliage(tree, **(foliage_options or {}))
     return tree
 
@@ -219,6 +218,8 @@ def _prepare(
     checks.choice(roots, "roots", ("largest", "all"))
     checks.choice(missing_parents, "missing_parents", ("refuse", "roots"))
     checks.choice(bad_rows, "bad_rows", ("refuse", "drop"))
+    if foliage is not None:
+        checks.choice(foliage, "foliage", ("bundles",))
     if branch_budget is not None:
         checks.integer(branch_budget, "branch_budget", low=1)
     how = Assembly(roots=roots, bad_rows=bad_rows, recentre=recentre)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 TRUNK, BRANCH, FOLIAGE = 0, 1, 2
 KIND_NAMES = ("trunk", "branch", "foliage")
-MAX_BRANCHES = 65_536
+MAX_BRANCHES = 65_536  # what 16-bit branch indices at vertices can name; a tree may have more
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ class Tree:
 
     def __post_init__(self) -> None:
         n = len(np.atleast_1d(np.asarray(self.length)))
-        if not 1 <= n <= MAX_BRANCHES:
-            raise ValueError(f"length: a tree has 1 to {MAX_BRANCHES} branches, got {n}")
+        if n < 1:
+            raise ValueError("length: a tree has at least one branch, got none")
         self._freeze("position", np.float64, (n, 3))
         self._freeze("direction", np.float64, (n, 3))
         for name in ("length", "volume", "area"):
@@ -159,7 +159,10 @@ class Tree:
         self._refuse("area", ~foliage & (self.area != 0), "wood has area 0")
         norm = np.linalg.norm(self.direction, axis=1)
         self._refuse("direction", np.abs(norm - 1) > 1e-5, "a direction is a unit vector")
-        unit = self.direction / norm[:, None]
+        # What is a unit vector to rounding stays as it is, so that a copy has the same bits.
+        unit = np.where(
+            np.abs(norm - 1)[:, None] > 1e-15, self.direction / norm[:, None], self.direction
+        )
         unit.flags.writeable = False
         object.__setattr__(self, "direction", unit)
 

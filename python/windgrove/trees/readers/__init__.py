@@ -42,6 +42,10 @@ MODULES = (
     "treeqsm_text",
     "simpleforest",
     "archi",
+    "computree",
+    "raycloud",
     "rtwig",
     "minimal",
+    "own_json",
+    "own_hdf5",
 )

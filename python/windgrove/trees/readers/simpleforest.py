@@ -8,6 +8,7 @@ from .columns import find_roles, make_cylinders, read_columns
 from .source import Content
 
 NAME = "simpleforest"
+OWN_RUNS = "windgroverun"
 _NEEDED = ("id", "parentid", "startx", "starty", "startz", "endx", "endy", "endz", "radius")
 _OWN = {"growthlength", "segmentid", "reversebranchorder", "growthvolume", "fittingtype"}
 
@@ -27,13 +28,16 @@ def read(content: Content, options: Options) -> list[Parsed]:
         notes.refuse(f"has no column {', '.join(missing)} of a SimpleForest table")
     roles = find_roles(layout.header)
     roles.one.update(id="id", parent="parentid", radius="radius")
+    runs = OWN_RUNS in layout.names  # written by write_tree: each names one unbranched run
+    if runs:
+        roles.one["branch"] = OWN_RUNS
     table = read_columns(layout, roles, notes, layout.header)
     source = Source(content.name, NAME, f"{len(layout.header)} columns", "m, m3", "fitted")
     return [
         Parsed(
             source,
             notes,
-            lambda: make_cylinders(table, roles, notes, options, runs=False),
+            lambda: make_cylinders(table, roles, notes, options, runs=runs),
             len(table),
         )
     ]
