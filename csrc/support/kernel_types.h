@@ -3,4 +3,4 @@
 
 #include "sway/tree_soa.h"
 #include "wind/flow_types.h"
-#include "wind/project_grid.h"
+#include "wind/project_direct.h"

@@ -144,3 +144,10 @@ WGI_INLINE wgf8 wgf8_floor(wgf8 a)
     const wgf8 t = wgf8_from_int(wgi8_truncate(a));
     return t - wgf8_select(t > a, wgf8_set(1.0f), wgf8_set(0.0f));
 }
+
+/// Lanes picked by constants from two vectors: 0 to 7 from `a`, 8 to 15 from `b`.
+#if defined(__clang__)
+#define wgf8_shuffle(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define wgf8_shuffle(a, b, ...) __builtin_shuffle(a, b, (wgi8){ __VA_ARGS__ })
+#endif

@@ -29,9 +29,29 @@ static bool combination_exists(const wg_project_parameters* parameters)
     switch (parameters->method) {
     case WG_PROJECT_JACOBI:
         return parameters->discretisation == WG_COMPACT;
+    case WG_PROJECT_DIRECT:
+        return parameters->discretisation == WG_COMPACT ||
+               parameters->discretisation == WG_CONSISTENT;
     default:
         return false;
     }
+}
+
+// No solid cell inside; for the compact operator none in the border either: there the consistent
+// one is not changed by them, since phi = 0 and the velocity is fixed in any border cell.
+static bool is_free_of_solids(const wg_project_fields* f, int32_t discretisation)
+{
+    const int32_t rim = discretisation == WG_CONSISTENT ? 1 : 0;
+    if (!f->solid)
+        return true;
+    for (int32_t k = rim; k < f->nz - rim; ++k)
+        for (int32_t j = rim; j < f->ny - rim; ++j) {
+            const uint8_t* row = f->solid + ((size_t)k * (size_t)f->ny + (size_t)j) * (size_t)f->nx;
+            for (int32_t i = rim; i < f->nx - rim; ++i)
+                if (row[i])
+                    return false;
+        }
+    return true;
 }
 
 static bool sizes_are_valid(int32_t nx, int32_t ny, int32_t nz)
@@ -54,17 +74,33 @@ static wgi_project_grid make_grid(int32_t nx, int32_t ny, int32_t nz)
     return g;
 }
 
+// Whether components without a ground are looked for: never in the default, which needs no
+// residual, and only where there can be any.
+static bool wants_null(const wgi_project_call* call, bool solid)
+{
+    const wgi_project_grid* g = &call->projection.grid;
+    const bool all_odd = g->nx % 2 == 1 && g->ny % 2 == 1 && g->nz % 2 == 1;
+    const bool possible = solid || (call->parameters.discretisation == WG_CONSISTENT && all_odd);
+    return possible && (call->measure || call->parameters.method != WG_PROJECT_JACOBI);
+}
+
 // Gives every piece its place; the same order counts the bytes where the arena has no base.
 static void carve(wgi_project_call* call, wgi_arena* arena, bool solid)
 {
     wgi_projection* p = &call->projection;
-    const size_t bytes = p->grid.size * sizeof(float);
+    const size_t entries = p->grid.size, bytes = entries * sizeof(float);
     p->right_side = wgi_arena_take(arena, bytes);
     p->phi = wgi_arena_take(arena, bytes);
     p->other = wgi_arena_take(arena, bytes);
-    p->open = wgi_arena_take(arena, p->grid.size);
+    p->open = wgi_arena_take(arena, entries);
     call->slab_sums = wgi_arena_take(arena, (size_t)p->grid.ny * sizeof(double));
-    (void)solid;
+    if (wants_null(call, solid)) {
+        call->null.component = wgi_arena_take(arena, entries * sizeof(int32_t));
+        call->null.cells = wgi_arena_take(arena, entries * sizeof(int32_t));
+        call->null.sum = wgi_arena_take(arena, entries * sizeof(double));
+    }
+    if (call->parameters.method == WG_PROJECT_DIRECT)
+        wgi_direct_carve(&call->direct, p, arena);
 }
 
 size_t wg_project_scratch_size(
@@ -75,7 +111,7 @@ size_t wg_project_scratch_size(
         return 0;
     if (nx < 3 || ny < 3 || nz < 3)
         return CACHE_LINE;
-    wgi_project_call call = { .parameters = *parameters };
+    wgi_project_call call = { .parameters = *parameters, .measure = true };
     call.projection.grid = make_grid(nx, ny, nz);
     wgi_arena arena = { 0 };
     carve(&call, &arena, solid);
@@ -106,14 +142,31 @@ static void residual_slabs(size_t begin, size_t end, void* context)
         &call->projection, call->slab_sums, (int32_t)begin + 1, (int32_t)end + 1);
 }
 
-double wgi_project_residual_norm(wgi_project_call* call)
+static void norm_slabs(size_t begin, size_t end, void* context)
+{
+    const wgi_project_call* call = context;
+    wgi_kernels()->project_norm(
+        &call->projection, call->slab_sums, (int32_t)begin + 1, (int32_t)end + 1);
+}
+
+static double sum_over_slabs(wgi_project_call* call, wgi_range_function* kernel)
 {
     const size_t slabs = (size_t)call->projection.grid.ny;
-    wgi_parallel_for(call->exec, slabs, SLAB_GRAIN, residual_slabs, call);
+    wgi_parallel_for(call->exec, slabs, SLAB_GRAIN, kernel, call);
     double sum = 0.0;
     for (size_t j = 0; j < slabs; ++j)
         sum += call->slab_sums[j];
     return sqrt(sum);
+}
+
+double wgi_project_residual_norm(wgi_project_call* call)
+{
+    return sum_over_slabs(call, residual_slabs);
+}
+
+double wgi_project_right_side_norm(wgi_project_call* call)
+{
+    return sum_over_slabs(call, norm_slabs);
 }
 
 // Copies the interior of a caller's scalar array to the solver's layout, or back.
@@ -143,6 +196,40 @@ static void pressure_out(const wgi_projection* p)
                 p->phi + wgi_project_cell(g, 1, j, k), (size_t)g->nx * sizeof(float));
 }
 
+static size_t air_cells(const wgi_projection* p)
+{
+    const wgi_project_grid* g = &p->grid;
+    const size_t row = (size_t)g->nx + 2, plane = row * ((size_t)g->ny + 2);
+    size_t solid = 0;
+    for (int32_t k = 1; p->solid && k <= g->nz; ++k)
+        for (int32_t j = 1; j <= g->ny; ++j) {
+            const uint8_t* cells = p->solid + (size_t)k * plane + (size_t)j * row + 1;
+            for (int32_t i = 0; i < g->nx; ++i)
+                solid += cells[i] != 0;
+        }
+    return (size_t)g->nx * (size_t)g->ny * (size_t)g->nz - solid;
+}
+
+// Takes the null part out of the right side and records both norms.
+static void measure_right_side(wgi_project_call* call)
+{
+    const wgi_projection* p = &call->projection;
+    const double before = wgi_project_right_side_norm(call);
+    if (call->null.component) {
+        call->null.count = wgi_null_find(p, call->null.component);
+        wgi_null_remove(&call->null, &p->grid, p->right_side);
+    }
+    call->norm = call->null.count ? wgi_project_right_side_norm(call) : before;
+    const double h = (double)p->spacing, cells = (double)air_cells(p);
+    const double removed = before * before - call->norm * call->norm;
+    call->result.null_modes = call->null.count;
+    call->result.null_part = before > 0.0 && removed > 0.0 ? sqrt(removed) / before : 0.0;
+    call->result.right_side = cells > 0.0 ? before / (h * h * sqrt(cells)) : 0.0;
+    // What is left of a right side that was all null part is rounding.
+    if (call->null.count && call->norm < 1e-6 * before)
+        call->norm = 0.0;
+}
+
 // Clears the arrays, fills the right side and the start.
 static void prepare(wgi_project_call* call)
 {
@@ -152,25 +239,52 @@ static void prepare(wgi_project_call* call)
     memset(p->phi, 0, bytes);
     memset(p->other, 0, bytes);
     p->masked = p->solid || p->grid.nx % 8 != 0;
-    if (p->masked || call->measure) {
+    if (!p->consistent && (p->masked || call->measure)) {
         memset(p->open, 0, p->grid.size);
         wgi_project_over_slabs(call, wgi_kernels()->project_open);
     }
     wgi_project_over_slabs(call, wgi_kernels()->project_right_side);
-    if (call->measure) {
-        call->norm = wgi_project_residual_norm(call);
-        call->result.right_side = call->norm;
-    }
+    if (call->measure || call->null.component)
+        measure_right_side(call);
     if (p->pressure)
         pressure_in(p);
 }
 
+// The residual of a consistent projection is the divergence of the velocity that came out.
+static double divergence_left(wgi_project_call* call)
+{
+    wgi_projection* p = &call->projection;
+    p->velocity = p->out;
+    wgi_project_over_slabs(call, wgi_kernels()->project_right_side);
+    wgi_null_remove(&call->null, &p->grid, p->right_side);
+    return wgi_project_right_side_norm(call);
+}
+
+static bool solve_direct(wgi_project_call* call)
+{
+    wgi_projection* p = &call->projection;
+    wgi_direct_fill(&call->direct, p);
+    wgi_direct_solve(&call->direct, call->exec, p->right_side, p->phi);
+    wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
+    call->result.iterations = 1;
+    if (!call->measure)
+        return true;
+    const double left = p->consistent ? divergence_left(call) : wgi_project_residual_norm(call);
+    call->result.residual = left / call->norm;
+    return call->parameters.tolerance == 0.0 || call->result.residual <= call->parameters.tolerance;
+}
+
 static bool solve(wgi_project_call* call)
 {
+    bool met;
     switch (call->parameters.method) {
+    case WG_PROJECT_DIRECT:
+        return solve_direct(call);
     default:
-        return wgi_project_jacobi(call);
+        met = wgi_project_jacobi(call);
     }
+    wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
+    return met;
 }
 
 static void copy_velocity(const wg_project_fields* f)
@@ -180,31 +294,18 @@ static void copy_velocity(const wg_project_fields* f)
         memcpy(f->out, f->velocity, bytes);
 }
 
-static size_t air_cells(const wgi_projection* p)
-{
-    size_t count = 0;
-    for (size_t n = 0; n < p->grid.size; ++n)
-        count += p->open[n] != 0;
-    return count;
-}
-
 static wg_status run(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
     prepare(call);
-    const bool nothing_to_do = call->measure && !(call->norm > 0.0) && !isnan(call->norm);
+    const bool known = call->measure || call->null.component;
     bool met = true;
-    if (nothing_to_do)
+    if (known && call->norm == 0.0)
         memset(p->phi, 0, p->grid.size * sizeof(float));
     else
         met = solve(call);
-    wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
     if (p->pressure)
         pressure_out(p);
-    if (call->measure) {
-        const double h = (double)p->spacing, cells = (double)air_cells(p);
-        call->result.right_side /= h * h * (cells > 0.0 ? sqrt(cells) : 1.0);
-    }
     return met ? WG_OK : WG_NOT_CONVERGED;
 }
 
@@ -220,6 +321,9 @@ wg_status wg_project(
     if (!fields_are_valid(fields) || !parameters_are_valid(parameters))
         return WG_ERR_VALUE;
     if (!combination_exists(parameters))
+        return WG_ERR_UNSUPPORTED;
+    if (parameters->method == WG_PROJECT_DIRECT &&
+        !is_free_of_solids(fields, parameters->discretisation))
         return WG_ERR_UNSUPPORTED;
 
     copy_velocity(fields);
@@ -238,7 +342,7 @@ wg_status wg_project(
                               .out = fields->out };
         const size_t shift = (size_t)(-(uintptr_t)scratch % CACHE_LINE);
         wgi_arena arena = { .base = (char*)scratch + shift };
-        carve(&call, &arena, fields->solid != NULL);
+        carve(&call, &arena, call.projection.solid != NULL);
         status = run(&call);
     } else if (fields->pressure) {
         memset(

@@ -66,14 +66,31 @@ void WGI_ISA(project_jacobi_sweep)(
     }
 }
 
-// Squares of the residual h^2 (div - lap phi), summed in double: one sum a slab, so that the total
-// is added up in the same order for every number of threads.
+// A sum of squares in double, eight lanes that are added up in a fixed order in the end.
+typedef struct square_sum {
+    double lane[8];
+} square_sum;
+
+WGI_INLINE void add_squares(square_sum* sum, wgf8 r)
+{
+    for (int i = 0; i < 8; ++i)
+        sum->lane[i] += (double)r[i] * (double)r[i];
+}
+
+WGI_INLINE double total(const square_sum* sum)
+{
+    const double* s = sum->lane;
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+// Squares of the residual h^2 (div - lap phi): one sum a slab, so that the total is added up in
+// the same order for every number of threads.
 void WGI_ISA(project_residual)(
     const wgi_projection* p, double* slab_sums, int32_t begin, int32_t end)
 {
     const wgi_project_grid* g = &p->grid;
     for (int32_t j = begin; j < end; ++j) {
-        double sum[8] = { 0 };
+        square_sum sum = { { 0 } };
         for (int32_t k = 1; k <= g->nz; ++k) {
             const size_t row = wgi_project_cell(g, 1, j, k);
             for (int32_t i = 0; i < g->nx; i += 8) {
@@ -81,13 +98,24 @@ void WGI_ISA(project_residual)(
                 const wgi8 count = load_counts(p->open + at);
                 const wgf8 lap = neighbour_sum(p->phi + at, g->pitch, g->slab) -
                                  wgf8_from_int(count) * wgf8_load(p->phi + at);
-                const wgf8 r = wgf8_select(
-                    count == wgi8_set(0), wgf8_set(0.0f), wgf8_load(p->right_side + at) - lap);
-                for (int lane = 0; lane < 8; ++lane)
-                    sum[lane] += (double)r[lane] * (double)r[lane];
+                const wgf8 r = wgf8_load(p->right_side + at) - lap;
+                add_squares(&sum, wgf8_select(count == wgi8_set(0), wgf8_set(0.0f), r));
             }
         }
-        slab_sums[j - 1] =
-            ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+        slab_sums[j - 1] = total(&sum);
+    }
+}
+
+void WGI_ISA(project_norm)(const wgi_projection* p, double* slab_sums, int32_t begin, int32_t end)
+{
+    const wgi_project_grid* g = &p->grid;
+    for (int32_t j = begin; j < end; ++j) {
+        square_sum sum = { { 0 } };
+        for (int32_t k = 1; k <= g->nz; ++k) {
+            const float* row = p->right_side + wgi_project_cell(g, 1, j, k);
+            for (int32_t i = 0; i < g->nx; i += 8)
+                add_squares(&sum, wgf8_load(row + i));
+        }
+        slab_sums[j - 1] = total(&sum);
     }
 }

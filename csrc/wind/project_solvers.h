@@ -13,15 +13,30 @@ typedef struct wgi_arena {
 
 void* wgi_arena_take(wgi_arena* arena, size_t bytes);
 
+/// Components of air that no ground reaches, see project_null.c.
+typedef struct wgi_null {
+    int32_t count;
+    int32_t* component; // per entry of a solver array: its component, or -1
+    double* sum;        // [components], work space
+    int32_t* cells;     // [components], work space
+} wgi_null;
+
+/// Numbers the components; returns how many there are. `component` has grid.size entries.
+int32_t wgi_null_find(const wgi_projection* p, int32_t* component);
+
+/// Takes the mean over each component out of a field in the solver's layout.
+void wgi_null_remove(const wgi_null* null, const wgi_project_grid* g, float* field);
+
 /// One call of wg_project: what the solvers share.
 typedef struct wgi_project_call {
     wgi_projection projection;
     wg_project_parameters parameters;
     const wg_exec* exec;
-    bool measure;       // the residual is wanted
-    double* slab_sums;  // [ny]
-    int32_t* component; // null components, see project_null.c; NULL where there are none
-    double norm;        // of h^2 div without its null part, over all cells
+    bool measure;      // the residual is wanted
+    double* slab_sums; // [ny]
+    wgi_null null;     // count 0 where it was not looked for
+    double norm;       // of h^2 div without its null part, over all cells
+    wgi_direct direct; // tables, for the methods that use them
     wg_project_result result;
 } wgi_project_call;
 
@@ -29,8 +44,17 @@ typedef struct wgi_project_call {
 typedef void wgi_slab_function(const wgi_projection* p, int32_t begin, int32_t end);
 void wgi_project_over_slabs(const wgi_project_call* call, wgi_slab_function* kernel);
 
-/// Norm of h^2 (div - lap phi) for the phi at hand.
+/// Norm of h^2 (div - lap phi), compact, for the phi at hand.
 double wgi_project_residual_norm(wgi_project_call* call);
 
-/// Iterate until the tolerance or the cap; return whether the tolerance (if any) was met.
+/// Norm of the right side as it is now.
+double wgi_project_right_side_norm(wgi_project_call* call);
+
+/// Each of these iterates until the tolerance or the cap, sets result.iterations and
+/// result.residual (where it is measured), and returns whether the tolerance, if any, was met.
 bool wgi_project_jacobi(wgi_project_call* call);
+
+/// The direct solver, see project_direct.c: place for tables, tables, a solution.
+void wgi_direct_carve(wgi_direct* d, const wgi_projection* p, wgi_arena* arena);
+void wgi_direct_fill(wgi_direct* d, const wgi_projection* p);
+void wgi_direct_solve(wgi_direct* d, const wg_exec* exec, const float* in, float* solution);
