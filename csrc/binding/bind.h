@@ -7,6 +7,7 @@ extern PyMethodDef bind_support_methods[];
 extern PyMethodDef bind_noise_methods[];
 extern PyMethodDef bind_cascade_methods[];
 extern PyMethodDef bind_tree_methods[];
+extern PyMethodDef bind_skin_methods[];
 extern PyMethodDef bind_sway_methods[];
 extern PyMethodDef bind_flow_methods[];
 extern PyMethodDef bind_project_methods[];

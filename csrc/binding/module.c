@@ -9,6 +9,7 @@ static PyMethodDef* const method_tables[] = {
     bind_noise_methods,
     bind_cascade_methods,
     bind_tree_methods,
+    bind_skin_methods,
     bind_sway_methods,
     bind_flow_methods,
     bind_project_methods,

@@ -137,3 +137,18 @@ def cascade_add_blast(
     grid: tuple, blast: NDArray[np.float64], factor: float, threads: int, /
 ) -> None: ...
 def cascade_drag(grid: tuple, rate: NDArray[np.float32], dt: float, threads: int, /) -> None: ...
+def skin(
+    position: NDArray[np.float64],
+    length: NDArray[np.float64],
+    parent: NDArray[np.int32],
+    rotation: NDArray[np.float64],
+    vertices: NDArray[np.float32],
+    normals: NDArray[np.float32] | None,
+    branch: NDArray[np.uint16],
+    out_vertices: NDArray[np.float32],
+    out_normals: NDArray[np.float32] | None,
+    scratch: NDArray[np.uint8],
+    threads: int,
+    /,
+) -> None: ...
+def skin_scratch(branch_count: int, /) -> int: ...

@@ -8,6 +8,7 @@ every function under the same name.
 
 from .noise import perlin
 from .projection import ProjectionReport, divergence, project, project_report
+from .skin import skin
 from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
 from .wind import advect, confine_vorticity, sample, sample_wind
@@ -24,6 +25,7 @@ __all__ = [
     "rotation_frames",
     "sample",
     "sample_wind",
+    "skin",
     "step_springs",
     "total_mass",
 ]

@@ -5,6 +5,7 @@ Read these to understand what a kernel computes; the tests compare the kernels w
 
 from .noise import perlin
 from .projection import divergence, project
+from .skin import skin
 from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
 from .wind import advect, confine_vorticity, sample, sample_wind
@@ -19,6 +20,7 @@ __all__ = [
     "rotation_frames",
     "sample",
     "sample_wind",
+    "skin",
     "step_springs",
     "total_mass",
 ]
