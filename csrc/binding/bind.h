@@ -10,4 +10,5 @@ extern PyMethodDef bind_tree_methods[];
 extern PyMethodDef bind_skin_methods[];
 extern PyMethodDef bind_sway_methods[];
 extern PyMethodDef bind_flow_methods[];
+extern PyMethodDef bind_voxels_methods[];
 extern PyMethodDef bind_project_methods[];

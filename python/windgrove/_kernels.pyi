@@ -152,3 +152,38 @@ def skin(
     /,
 ) -> None: ...
 def skin_scratch(branch_count: int, /) -> int: ...
+def voxelize_mesh(
+    vertices: NDArray[np.float64],
+    faces: NDArray[np.int32],
+    origin: NDArray[np.float64],
+    spacing: float,
+    fill: int,
+    scratch: NDArray[np.int32],
+    out: NDArray[np.bool_],
+    /,
+) -> None: ...
+def voxelize_box(
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    origin: NDArray[np.float64],
+    spacing: float,
+    out: NDArray[np.bool_],
+    /,
+) -> None: ...
+def voxelize_sphere(
+    centre: NDArray[np.float64],
+    radius: float,
+    origin: NDArray[np.float64],
+    spacing: float,
+    out: NDArray[np.bool_],
+    /,
+) -> None: ...
+def voxelize_terrain(
+    height: NDArray[np.float64],
+    height_origin: NDArray[np.float64],
+    height_spacing: float,
+    origin: NDArray[np.float64],
+    spacing: float,
+    out: NDArray[np.bool_],
+    /,
+) -> None: ...

@@ -11,13 +11,16 @@ from .projection import ProjectionReport, divergence, project, project_report
 from .skin import skin
 from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
+from .voxels import MeshReport, mesh_report, voxelize
 from .wind import advect, confine_vorticity, sample, sample_wind
 
 __all__ = [
+    "MeshReport",
     "ProjectionReport",
     "advect",
     "confine_vorticity",
     "divergence",
+    "mesh_report",
     "perlin",
     "project",
     "project_report",
@@ -28,4 +31,5 @@ __all__ = [
     "skin",
     "step_springs",
     "total_mass",
+    "voxelize",
 ]

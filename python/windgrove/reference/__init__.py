@@ -8,6 +8,7 @@ from .projection import divergence, project
 from .skin import skin
 from .sway import rotation_frames, step_springs
 from .trees import propagate_drag, total_mass
+from .voxels import voxelize
 from .wind import advect, confine_vorticity, sample, sample_wind
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "skin",
     "step_springs",
     "total_mass",
+    "voxelize",
 ]

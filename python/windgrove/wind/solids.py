@@ -6,14 +6,18 @@ a moving grid are marked again, and a velocity that its cells hold and push the 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import checks
+
+if TYPE_CHECKING:
+    from ..kernels import MeshReport
 
 Vector = tuple[float, float, float]
 
@@ -173,6 +177,12 @@ class Mesh(Solid):
         Indices of vertices.
     velocity, motion : keyword-only
         See `Solid`.
+
+    Attributes
+    ----------
+    report : windgrove.kernels.MeshReport
+        Whether the mesh is closed, and by which rule it has an inside. An open mesh has a warning
+        and only its surface is solid.
     """
 
     vertices: NDArray[np.float64]
@@ -180,11 +190,22 @@ class Mesh(Solid):
     _: KW_ONLY
     velocity: Vector = (0.0, 0.0, 0.0)
     motion: Callable[[float], ArrayLike] | None = None
+    report: MeshReport = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        from ..kernels import mesh_report
+
         vertices, faces = read_mesh(self.vertices, self.faces)
+        report = mesh_report(vertices, faces)
+        if not report.closed:
+            warnings.warn(
+                f"the mesh is open ({report.open_edges} edges lack a face): only the cells its "
+                "surface crosses are solid",
+                stacklevel=3,
+            )
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "faces", faces)
+        object.__setattr__(self, "report", report)
         self._read_motion()
 
     def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
@@ -201,11 +222,12 @@ class Mesh(Solid):
         if block is None:
             return marked
         part, where = block
+        assert self.faces is not None
         # Vertices are brought near the block, so that large coordinates lose nothing.
         corner = np.array(part.first) * spacing
         marked[where] = voxelize(
             self.vertices + (self.displacement(time) - corner),
-            self.faces, (0.0, 0.0, 0.0), spacing, part.shape,
+            self.faces, (0.0, 0.0, 0.0), spacing, part.shape, fill=self.report.fill,
         )  # fmt: skip
         return marked
 
