@@ -104,4 +104,4 @@ $(VENV)/.docs: $(VENV)/.test
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build windgrove-demo docs/_build docs/jupyter_execute .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build windgrove-demo docs/_build docs/jupyter_execute docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

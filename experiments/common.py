@@ -1,0 +1,39 @@
+"""What every experiment does: read its configuration, write its table and its plot."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+SMALL = bool(os.environ.get("WINDGROVE_SMALL"))
+
+
+def config(script: str) -> dict[str, Any]:
+    """`config.toml` beside the script; its table ``[small]`` replaces values where asked for."""
+    settings = tomllib.loads((Path(script).parent / "config.toml").read_text(encoding="utf-8"))
+    small = settings.pop("small", {})
+    return settings | small if SMALL else settings
+
+
+def folder(script: str) -> Path:
+    """Where results go: beside the script, or a temporary folder for a small run."""
+    return Path(tempfile.mkdtemp(prefix="windgrove-")) if SMALL else Path(script).parent
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """CSV with five significant digits, so that a change of a bit is no change of the file."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(header)
+        for row in rows:
+            table.writerow([f"{v:.5g}" if isinstance(v, float) else v for v in row])
+
+
+def save_plot(figure: Any, path: Path) -> None:
+    """PNG without dates or versions inside."""
+    figure.savefig(path, dpi=130, metadata={"Software": None})
