@@ -51,7 +51,8 @@ def _c_pages() -> None:
         _write(
             f"c_{header.stem}.md",
             f"# windgrove/{header.name}\n\n"
-            f"```{{literalinclude}} ../../csrc/include/windgrove/{header.name}\n:language: c\n```\n",
+            f"```{{literalinclude}} ../../csrc/include/windgrove/{header.name}\n"
+            ":language: c\n```\n",
         )
 
 
@@ -60,6 +61,11 @@ def _there(module: object, name: str) -> bool:
         return hasattr(module, name)
     except ImportError:
         return False
+
+
+def _entry(kind: str, name: str) -> list[str]:
+    members = "   :members:\n" if kind == "class" else ""
+    return [f"```{{eval-rst}}\n.. auto{kind}:: windgrove.{name}\n{members}```", ""]
 
 
 def _api_pages() -> None:
@@ -78,8 +84,7 @@ def _api_pages() -> None:
         lines = [f"# {group.replace('_', ' ')}", ""]
         for name in names:
             kind = "class" if inspect.isclass(getattr(windgrove, name)) else "function"
-            members = "   :members:\n" if kind == "class" else ""
-            lines += [f"```{{eval-rst}}\n.. auto{kind}:: windgrove.{name}\n{members}```", ""]
+            lines += _entry(kind, name)
         _write(f"api_{group}.md", "\n".join(lines))
     for module in ("plot", "kernels", "analysis", "studies"):
         home = importlib.import_module(f"windgrove.{module}")
