@@ -15,7 +15,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .growth import Growth
-from .species import LEVELS, Level, Provenance, Species
+from .species import LEVELS, Claim, Level, Provenance, Species
 
 SCHEMA_VERSION = 2
 
@@ -50,6 +50,24 @@ class FoliageTable(_Table):
     propagation: Fraction = Field(1.0, description="how much it is moved by its children, 0 to 1")
 
 
+class ClaimTable(_Table):
+    """A figure that the preset shows on trees grown at its own size."""
+
+    quantity: Literal[
+        "frequency",
+        "damping_ratio",
+        "bare_over_leaf_frequency",
+        "leaf_over_bare_load",
+        "sway_deg",
+        "large_branch_over_trunk_frequency",
+    ]
+    value: Positive
+    source: str = Field(description="where it was published or what it was derived from")
+    borrowed: bool = Field(False, description="of another species or from a law")
+    leaf_fraction: Fraction = Field(1.0, description="the season, 1 in full leaf")
+    wind_speed: NotNegative = Field(0.0, description="m/s, of sway_deg")
+
+
 class ProvenanceTable(_Table):
     """Where the numbers come from."""
 
@@ -60,6 +78,7 @@ class ProvenanceTable(_Table):
     )
     date: str = Field("", description="day of the calibration, YYYY-MM-DD")
     notes: str = Field("", description="what was borrowed, what is not known")
+    claims: tuple[ClaimTable, ...] = Field((), description="what it was calibrated to")
 
 
 class GrowthTable(_Table):
@@ -146,9 +165,15 @@ def species_from_tables(raw: dict[str, Any], where: str) -> Species:
         latin_name=checked.latin_name,
         aliases=checked.aliases,
         leaf_area_index=checked.leaf_area_index,
-        provenance=Provenance(**checked.provenance.model_dump()),
+        provenance=_provenance(checked.provenance),
         **values,
     )
+
+
+def _provenance(table: ProvenanceTable) -> Provenance:
+    values = table.model_dump()
+    claims = tuple(Claim(**claim) for claim in values.pop("claims"))
+    return Provenance(claims=claims, **values)
 
 
 def _growth(table: GrowthTable | None, where: str) -> Growth | None:
@@ -206,23 +231,25 @@ def species_tables(species: Species) -> dict[str, Any]:
         values = {key: getattr(level, key) for key in keys}
         tables[name] = {key: float(value) for key, value in values.items() if value is not None}
     if species.growth is not None:
-        tables["growth"] = _growth_table(species.growth)
-    provenance = {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in vars(species.provenance).items()
-        if value
-    }
+        growth = species.growth
+        size = {"habit": growth.habit, "height": growth.height, "dbh": growth.dbh}
+        tables["growth"] = size | _shortened(growth, Growth(**size))
+    provenance: dict[str, Any] = {}
+    for key, value in vars(species.provenance).items():
+        if key == "claims":
+            value = [_shortened(claim, Claim("", 0.0, "")) for claim in value]
+        if value:
+            provenance[key] = list(value) if isinstance(value, tuple) else value
     if provenance:
         tables["provenance"] = provenance
     return tables
 
 
-def _growth_table(growth: Growth) -> dict[str, Any]:
-    """What differs from the defaults, with what every growth has."""
-    plain = Growth(growth.habit, growth.height, growth.dbh)
+def _shortened(thing: Any, plain: Any) -> dict[str, Any]:
+    """The fields that differ from those of `plain`."""
     table: dict[str, Any] = {}
-    for key, value in vars(growth).items():
-        if key in ("habit", "height", "dbh") or value != getattr(plain, key):
+    for key, value in vars(thing).items():
+        if value != getattr(plain, key):
             if isinstance(value, tuple):
                 value = [list(item) if isinstance(item, tuple) else item for item in value]
             table[key] = value
@@ -230,8 +257,19 @@ def _growth_table(growth: Growth) -> dict[str, Any]:
 
 
 def species_text(species: Species) -> str:
-    """The species as TOML text."""
-    return tomli_w.dumps(species_tables(species))
+    """The species as TOML text, short arrays on one line."""
+    lines: list[str] = []
+    pending: list[str] = []
+    for line in tomli_w.dumps(species_tables(species)).splitlines():
+        pending.append(line)
+        text = "".join(part.strip() + (" " if part.endswith(",") else "") for part in pending)
+        outside = text.split('"')[::2]
+        if sum(part.count("[") - part.count("]") for part in outside) > 0:
+            continue
+        text = text.replace(", ]", "]")
+        lines += [text] if len(pending) > 1 and len(text) <= 110 else pending
+        pending = []
+    return "\n".join(lines) + "\n"
 
 
 def save_species(species: Species, path: str | os.PathLike[str]) -> Path:

@@ -51,6 +51,34 @@ class Level:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A figure that the preset shows on trees grown at its own size; `check_claims` recomputes it.
+
+    Attributes
+    ----------
+    quantity : str
+        "frequency" (Hz, trunk), "damping_ratio" (trunk), "bare_over_leaf_frequency",
+        "leaf_over_bare_load" (trunk's drag), "sway_deg" (steady trunk angle across a wind of
+        `wind_speed`) or "large_branch_over_trunk_frequency".
+    value : float
+    source : str
+        Where the figure was published or what it was derived from.
+    borrowed : bool
+        The figure is of another species or from a law, for want of one of its own.
+    leaf_fraction : float
+        The season, 1 in full leaf.
+    wind_speed : float, m/s
+    """
+
+    quantity: str
+    value: float
+    source: str
+    borrowed: bool = False
+    leaf_fraction: float = 1.0
+    wind_speed: float = 0.0
+
+
+@dataclass(frozen=True)
 class Provenance:
     """Where a preset comes from."""
 
@@ -59,6 +87,7 @@ class Provenance:
     tree_height: tuple[float, float] | None = None  # m, the sizes it may be used for
     date: str = ""
     notes: str = ""
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)

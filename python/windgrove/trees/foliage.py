@@ -134,11 +134,25 @@ def set_leaf_fraction(tree: Tree, fraction: float) -> Tree:
 
 def crown_ground_area(tree: Tree) -> float:
     """Area of the convex hull of the wood seen from above, m2; 0 for an upright stem."""
-    wood = tree.kind != FOLIAGE
-    points = [tree.position[wood], tree.tip[wood]]
+    return crown_hull_area(tree, "z", foliage=False)
+
+
+def crown_hull_area(tree: Tree, along: str, *, foliage: bool = True) -> float:
+    """Area of the convex hull of the tree's crown seen along the x, y or z axis, m2.
+
+    The crown is all that grows on a root; with `foliage` the bundles count too. A tree that is
+    nothing but roots is seen as a whole.
+    """
+    axis = "xyz".index(checks.choice(along, "along", "xyz"))
+    seen = [i for i in range(3) if i != axis]
+    crown = (tree.parent >= 0) & (foliage | (tree.kind != FOLIAGE))
+    if not crown.any():
+        crown = np.ones(len(tree), dtype=bool)
+    points = [tree.position[crown], tree.tip[crown]]
     if tree.segments is not None and len(tree.segments):
-        points += [tree.segments.start, tree.segments.end]
-    hull = _hull(np.concatenate(points)[:, :2])
+        of_crown = crown[tree.segments.branch]
+        points += [tree.segments.start[of_crown], tree.segments.end[of_crown]]
+    hull = _hull(np.concatenate(points)[:, seen])
     x, y = hull[:, 0], hull[:, 1]
     return float(abs(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2)
 
