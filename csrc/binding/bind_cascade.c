@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "bind.h"
-#include "wind_view.h"
-#include "windgrove/cascade.h"
+#include "cascade_arguments.h"
 
 static bool grid_sides(PyObject* velocity, wg_grid* grid)
 {
@@ -21,7 +20,7 @@ static bool grid_sides(PyObject* velocity, wg_grid* grid)
     return true;
 }
 
-static bool read_grid(PyObject* object, const char* name, wg_grid* grid)
+bool wgpy_grid(PyObject* object, const char* name, wg_grid* grid)
 {
     if (!PyTuple_Check(object) || PyTuple_GET_SIZE(object) != 5) {
         PyErr_Format(PyExc_TypeError, "%s: expected a grid of five items", name);
@@ -50,7 +49,7 @@ static bool read_grid(PyObject* object, const char* name, wg_grid* grid)
 
 static bool read_pair(PyObject* fine, PyObject* coarse, wg_grid* fine_out, wg_grid* coarse_out)
 {
-    if (!read_grid(fine, "fine", fine_out) || !read_grid(coarse, "coarse", coarse_out))
+    if (!wgpy_grid(fine, "fine", fine_out) || !wgpy_grid(coarse, "coarse", coarse_out))
         return false;
     const int32_t inner[3] = { fine_out->nx, fine_out->ny, fine_out->nz };
     const int32_t outer[3] = { coarse_out->nx, coarse_out->ny, coarse_out->nz };
@@ -67,7 +66,7 @@ static bool read_pair(PyObject* fine, PyObject* coarse, wg_grid* fine_out, wg_gr
 }
 
 // `noise` is None or (table, strength, scale, offset).
-static bool read_inflow(PyObject* outside, PyObject* noise, wg_inflow* inflow)
+bool wgpy_inflow(PyObject* outside, PyObject* noise, wg_inflow* inflow)
 {
     memset(&inflow->noise, 0, sizeof inflow->noise);
     inflow->noise.scale = 1.0;
@@ -143,8 +142,8 @@ static PyObject* bind_cascade_inject(PyObject* module, PyObject* const* args, Py
     wg_inflow inflow;
     wg_exec exec;
     bool everywhere;
-    if (!wgpy_arity("cascade_inject", nargs, 5) || !read_grid(args[0], "grid", &grid) ||
-        !read_inflow(args[1], args[2], &inflow) || !wgpy_flag(args[3], "everywhere", &everywhere) ||
+    if (!wgpy_arity("cascade_inject", nargs, 5) || !wgpy_grid(args[0], "grid", &grid) ||
+        !wgpy_inflow(args[1], args[2], &inflow) || !wgpy_flag(args[3], "everywhere", &everywhere) ||
         !wgpy_threads(args[4], &exec))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
@@ -163,11 +162,11 @@ static PyObject* bind_cascade_recentre(PyObject* module, PyObject* const* args, 
     wg_inflow inflow;
     wg_exec exec;
     const npy_intp three = 3;
-    if (!wgpy_arity("cascade_recentre", nargs, 6) || !read_grid(args[0], "grid", &grid))
+    if (!wgpy_arity("cascade_recentre", nargs, 6) || !wgpy_grid(args[0], "grid", &grid))
         return NULL;
     const int64_t* low = wgpy_array(args[1], "low", NPY_INT64, 1, &three, false);
-    if (!low || (args[2] != Py_None && !read_grid(args[2], "coarser", &coarser)) ||
-        !read_inflow(args[3], args[4], &inflow) || !wgpy_threads(args[5], &exec))
+    if (!low || (args[2] != Py_None && !wgpy_grid(args[2], "coarser", &coarser)) ||
+        !wgpy_inflow(args[3], args[4], &inflow) || !wgpy_threads(args[5], &exec))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     wg_cascade_recentre(&grid, low, args[2] == Py_None ? NULL : &coarser, &inflow, &exec);
@@ -204,10 +203,7 @@ static PyObject* bind_restrict(PyObject* module, PyObject* const* args, Py_ssize
     Py_RETURN_NONE;
 }
 
-// Rows of the effector table: kind, start, end, direction, radius, half length, acceleration.
-enum { EFFECTOR_COLUMNS = 13, EFFECTOR_BATCH = 32 };
-
-static wg_effector effector_of(const double* row)
+wg_effector wgpy_effector(const double* row)
 {
     wg_effector effector = {
         .kind = (int32_t)row[0], .radius = row[10], .half_length = row[11], .acceleration = row[12]
@@ -224,8 +220,8 @@ static PyObject* bind_effect(PyObject* module, PyObject* const* args, Py_ssize_t
     wg_grid grid;
     wg_exec exec;
     double dt;
-    const npy_intp shape[2] = { WGPY_ANY, EFFECTOR_COLUMNS };
-    if (!wgpy_arity("cascade_effect", nargs, 4) || !read_grid(args[0], "grid", &grid))
+    const npy_intp shape[2] = { WGPY_ANY, WGPY_EFFECTOR_COLUMNS };
+    if (!wgpy_arity("cascade_effect", nargs, 4) || !wgpy_grid(args[0], "grid", &grid))
         return NULL;
     const double* rows = wgpy_array(args[1], "effectors", NPY_FLOAT64, 2, shape, false);
     if (!rows || !wgpy_double(args[2], "dt", &dt) || !wgpy_threads(args[3], &exec))
@@ -234,7 +230,7 @@ static PyObject* bind_effect(PyObject* module, PyObject* const* args, Py_ssize_t
     wg_status status = WG_OK;
     Py_BEGIN_ALLOW_THREADS
     for (npy_intp n = 0; n < count && status == WG_OK; ++n) {
-        const wg_effector effector = effector_of(rows + EFFECTOR_COLUMNS * n);
+        const wg_effector effector = wgpy_effector(rows + WGPY_EFFECTOR_COLUMNS * n);
         status = wg_cascade_effect(&grid, &effector, 1, dt, &exec);
     }
     Py_END_ALLOW_THREADS
@@ -248,7 +244,7 @@ static PyObject* bind_add_blast(PyObject* module, PyObject* const* args, Py_ssiz
     wg_exec exec;
     double factor;
     const npy_intp five = 5;
-    if (!wgpy_arity("cascade_add_blast", nargs, 4) || !read_grid(args[0], "grid", &grid))
+    if (!wgpy_arity("cascade_add_blast", nargs, 4) || !wgpy_grid(args[0], "grid", &grid))
         return NULL;
     const double* row = wgpy_array(args[1], "blast", NPY_FLOAT64, 1, &five, false);
     if (!row || !wgpy_double(args[2], "factor", &factor) || !wgpy_threads(args[3], &exec))
@@ -266,7 +262,7 @@ static PyObject* bind_drag(PyObject* module, PyObject* const* args, Py_ssize_t n
     wg_grid grid;
     wg_exec exec;
     double dt;
-    if (!wgpy_arity("cascade_drag", nargs, 4) || !read_grid(args[0], "grid", &grid))
+    if (!wgpy_arity("cascade_drag", nargs, 4) || !wgpy_grid(args[0], "grid", &grid))
         return NULL;
     const npy_intp shape[3] = { grid.nz, grid.ny, grid.nx };
     const float* rate = wgpy_array(args[1], "rate", NPY_FLOAT32, 3, shape, false);

@@ -187,3 +187,21 @@ def voxelize_terrain(
     out: NDArray[np.bool_],
     /,
 ) -> None: ...
+def cascade_move(
+    grids: tuple,
+    low: NDArray[np.int64] | None,
+    outside: object,
+    noise: tuple | None,
+    threads: int,
+    /,
+) -> None: ...
+def cascade_scratch_size(grids: tuple, options: tuple, /) -> int: ...
+def cascade_step(
+    grids: tuple,
+    options: tuple,
+    work: tuple,
+    effectors: NDArray[np.float64],
+    blasts: NDArray[np.float64],
+    threads: int,
+    /,
+) -> tuple | None: ...

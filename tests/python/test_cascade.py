@@ -82,7 +82,7 @@ def test_recentring_keeps_the_common_region_to_the_bit(seed):
     compared = 0
     for focus in random_walk(6, step=2.5, seed=seed):
         lows = wind._place(np.asarray(focus))
-        wind._recentre(lows)
+        wind._move(lows)
         for level in range(3):
             low, now = cells_of(wind, level)
             old_low, old = before[level]
@@ -111,14 +111,14 @@ def test_new_cells_take_the_coarser_grid_and_the_prevailing_wind():
         return (1 + 0.1 * x + 0 * y + 0 * z, 0.2 * y - 0.05 * x + 0 * z, 0.03 * z + 0 * x + 0 * y)
 
     write(wind, linear)
-    wind._recentre(wind._place(np.array([1.0, -2.0, 3.5])))
+    wind._move(wind._place(np.array([1.0, -2.0, 3.5])))
     for level in (0, 1):
         x, y, z = centres(wind, level)
         for component, expected in enumerate(linear(x, y, z)):
             # Values up to 4 in float32, four operations: a few ulp of 4 (4.8e-7 each).
             seen = wind.velocity(level)[component]
             assert_allclose(seen, np.broadcast_to(expected, seen.shape), rtol=0, atol=2e-6)
-    wind._recentre(wind._place(np.array([1000.0, 0, 3.5])))
+    wind._move(wind._place(np.array([1000.0, 0, 3.5])))
     assert_array_equal(wind.velocity(2)[0], np.full_like(wind.velocity(2)[0], 4))
 
 
@@ -252,7 +252,7 @@ def test_the_noise_has_the_stated_intensity():
     for _ in range(200):
         wind._steps += 15
         wind._inflow.advance(wind.time, 15 * wind.dt)
-        wind._inject(wind._grids[-1], everywhere=True)
+        wind._fill()
         seen.append(wind.velocity(2) - np.array([6, 0, 0], np.float32)[:, None, None, None])
     sd = np.std(seen, axis=(0, 2, 3, 4))
     assert_allclose(sd, 0.6, rtol=0.15)
@@ -267,7 +267,7 @@ def test_the_noise_stays_smooth_for_ever(start):
     for _ in range(40):
         wind._steps += 1
         wind._inflow.advance(wind.time, wind.dt)
-        wind._inject(wind._grids[-1], everywhere=False)
+        wind._move(None)
         x_low.append(wind.velocity(2)[0, 3, 5, 0])
     steps = np.diff(np.array(x_low, float))
     second = np.diff(steps)

@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import windgrove as wg
-from windgrove import kernels
+from windgrove import _kernels, kernels
 from windgrove.wind.cascade import Wind
+from windgrove.wind.effectors import force_tables
 
 GRID = {"cells": (24, 24, 24), "levels": 1, "cell_size": 0.5, "turbulence": 0.0, "focus": (0, 0, 0)}
 
@@ -19,8 +20,8 @@ UP = (0, 0, 1)
 def added(*effectors, **options):
     """Velocity that one step's stage of forces adds to still air, and the cell centres."""
     wind = Wind((0, 0, 0), **(GRID | options), effectors=effectors)
-    wind._steps = 1
-    wind._force(0.0)
+    rows, _ = force_tables(effectors, 0.0, wind.dt)
+    _kernels.cascade_effect(wind._grids[0].fields, rows, wind.dt, 1)
     x, y, z = (
         wind.origin(0)[axis] + wind.spacing(0) * (np.arange(n) + 0.5)
         for axis, n in enumerate(wind.velocity(0).shape[:0:-1])

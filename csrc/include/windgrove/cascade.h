@@ -9,6 +9,7 @@
 
 #include "windgrove/base.h"
 #include "windgrove/noise.h"
+#include "windgrove/project.h"
 #include "windgrove/wind.h"
 
 /// One grid that may be written. Arrays are [z][y][x] with the border, x fastest.
@@ -124,3 +125,54 @@ WG_API void wg_cascade_add_blast(
 /// Slows the air by a linear drag of `rate` [1/s] per cell, implicitly: u /= 1 + dt rate, in interior
 /// cells that are not solid. Never reverses the wind, whatever dt.
 WG_API void wg_cascade_drag(const wg_grid* grid, const float* rate, double dt, const wg_exec* exec);
+
+/// The nested grids, finest first, with what a step needs beside them.
+typedef struct wg_cascade {
+    int32_t level_count; ///< 1 to WG_MAX_LEVELS; all grids have the same cell counts
+    wg_grid grid[WG_MAX_LEVELS];
+    float* other[WG_MAX_LEVELS];      ///< [3][nz][ny][nx] work space; contents undefined
+    const float* drag[WG_MAX_LEVELS]; ///< [nz][ny][nx] 1/s for wg_cascade_drag, or NULL
+    void* scratch;                    ///< wg_cascade_scratch_size() bytes
+} wg_cascade;
+
+/// How a step moves the air.
+typedef struct wg_cascade_options {
+    double dt;         ///< s, > 0
+    double vorticity;  ///< epsilon of the confinement, 0 for none
+    int32_t advection; ///< 0 semi-Lagrangian, 1 limited MacCormack
+    bool warm_start;   ///< start from the pressure found; otherwise it is zeroed first
+    wg_project_parameters projection[WG_MAX_LEVELS]; ///< one for each grid
+} wg_cascade_options;
+
+/// What acts on the air within, during one step.
+typedef struct wg_cascade_forces {
+    const wg_effector* effector;
+    int32_t effector_count;
+    const wg_blast* blast; ///< sources of air: the projection keeps their divergence
+    int32_t blast_count;
+} wg_cascade_forces;
+
+/// Bytes of scratch for the projections of a cascade's grids; 0 where a combination is not valid.
+WG_API size_t wg_cascade_scratch_size(const wg_cascade* cascade, const wg_cascade_options* options);
+
+/// Stages 1 and 2 of a step: the inflow into the coarsest border, and all grids moved to `low`.
+///
+/// Coarsest first, each grid is recentred (wg_cascade_recentre) and its border filled at its new
+/// place; without a move only the coarsest border is written. Solid markers must be those of the new
+/// place; solid cells keep what they hold.
+///
+/// @param low  [level_count][3], NULL to stay
+WG_API void wg_cascade_move(
+    wg_cascade* cascade, const int64_t* low, const wg_inflow* inflow, const wg_exec* exec);
+
+/// Stages 3 to 8: advection, vorticity confinement, forces and drag, inner borders, coarse from
+/// fine, projection; each over all grids before the next (but for stages that touch one grid alone).
+/// No allocation. Same bits for every thread count.
+///
+/// @param result  out [level_count], or NULL
+/// @return WG_OK; WG_NOT_CONVERGED where a projection missed its tolerance; WG_ERR_VALUE or
+///         WG_ERR_UNSUPPORTED for an option out of range: the grids are then in an undefined state
+///         between stages.
+WG_API wg_status wg_cascade_step(
+    wg_cascade* cascade, const wg_cascade_options* options, const wg_cascade_forces* forces,
+    wg_project_result* result, const wg_exec* exec);

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _kernels, checks, kernels
-from .effectors import Effector
+from .effectors import Effector, force_tables
 from .grids import Grid, WindState
 from .inflow import Inflow, Turbulence, prevailing_source, turbulence_of
 from .marking import Markers
@@ -141,6 +141,8 @@ class Wind:
         coarsest = size * 2.0 ** (count - 1)
         self._inflow = Inflow(source, turbulence_of(turbulence, coarsest), self._seed, self._start)
         self._grids = [Grid(self._cells, size * 2.0**level) for level in range(count)]
+        self._scratch = np.empty(0, np.uint8)
+        self._scratch_for: tuple | None = None
         self._markers = Markers(tuple(as_solid(s) for s in solids), self._grids)
         if focus is None:
             focus = (0.0, 0.0, 0.5 * self._cells[2] * size + (self._floor or 0.0))
@@ -150,8 +152,7 @@ class Wind:
         for grid, low in zip(self._grids, self._place(focus), strict=True):
             grid.low[:] = low
         self._markers.mark(self._lows(), self.time, self._dt)
-        for grid in self._grids:
-            self._inject(grid, everywhere=True)
+        self._fill()
         self._markers.hold()
 
     # -- reading ---------------------------------------------------------------------------------
@@ -270,14 +271,8 @@ class Wind:
         except BaseException:
             self._steps -= 1
             raise
-        self._recentre(lows)
-        for grid in self._grids:
-            self._advect(grid)
-        for grid in self._grids:
-            self._confine(grid)
-        self._force(begin)
-        self._exchange()
-        self._project(begin)
+        self._move(lows)
+        self._run(begin)
 
     def _place(self, focus: NDArray[np.float64]) -> NDArray[np.int64]:
         low = np.empty((self.levels, 3), np.int64)
@@ -288,91 +283,53 @@ class Wind:
     def _lows(self) -> NDArray[np.int64]:
         return np.stack([grid.low for grid in self._grids])
 
-    def _inject(self, grid: Grid, *, everywhere: bool) -> None:
-        _kernels.cascade_inject(
-            grid.fields, self._inflow.outside, self._inflow.noise, everywhere, self._threads
-        )
+    def _fill(self) -> None:
+        for grid in self._grids:
+            _kernels.cascade_inject(
+                grid.fields, self._inflow.outside, self._inflow.noise, True, self._threads
+            )
 
-    def _recentre(self, lows: NDArray[np.int64] | None) -> None:
+    def _move(self, lows: NDArray[np.int64] | None) -> None:
+        """Stages 1 and 2: the inflow, and the grids to their places."""
         here = self._lows()
-        lows = here if lows is None else lows
-        moved = bool(np.any(lows != here))
-        marked = self._markers.mark(lows, self.time, self._dt)
-        coarser: Grid | None = None
-        for level in reversed(range(self.levels)):
-            grid = self._grids[level]
-            if moved:
-                _kernels.cascade_recentre(
-                    grid.fields,
-                    lows[level],
-                    None if coarser is None else coarser.fields,
-                    self._inflow.outside,
-                    self._inflow.noise,
-                    self._threads,
-                )
-            if coarser is None:
-                self._inject(grid, everywhere=False)
-            elif moved:
-                _kernels.cascade_inner_border(grid.fields, coarser.fields, self._threads)
-            coarser = grid
+        moved = lows is not None and bool(np.any(lows != here))
+        target = lows if lows is not None else here
+        marked = self._markers.mark(target, self.time, self._dt)
+        _kernels.cascade_move(
+            tuple(grid.fields for grid in self._grids),
+            target if moved else None,
+            self._inflow.outside,
+            self._inflow.noise,
+            self._threads,
+        )
         if marked:
             self._markers.hold()
 
-    def _advect(self, grid: Grid) -> None:
-        options = {} if self._advection == "semi_lagrangian" else {"method": self._advection}
-        kernels.advect(
-            grid.velocity,
-            grid.velocity,
-            grid.spacing,
-            self._dt,
-            grid.marked,
-            out=grid.other,
-            threads=self._threads,
-            **options,
-        )
-
-    def _confine(self, grid: Grid) -> None:
-        if self._vorticity == 0.0:
-            np.copyto(grid.velocity, grid.other)
-            return
-        kernels.confine_vorticity(
-            grid.other,
-            grid.spacing,
+    def _run(self, begin: float) -> None:
+        """Stages 3 to 8."""
+        effectors, blasts = force_tables(self._effectors, begin, self.time)
+        grids = tuple(grid.fields for grid in self._grids)
+        options = (
             self._dt,
             self._vorticity,
-            grid.marked,
-            out=grid.velocity,
-            threads=self._threads,
+            ADVECTIONS.index(self._advection),
+            self._projection.warm_start,
+            tuple(self._projection.parameters(grid) for grid in self._grids),
         )
-
-    def _force(self, begin: float) -> None:
-        found = [effector.row(begin, self.time) for effector in self._effectors]
-        rows = [row for row in found if row is not None]
-        for grid in self._grids:
-            if rows:
-                _kernels.cascade_effect(grid.fields, np.array(rows), self._dt, self._threads)
-            if grid.drag is not None:
-                _kernels.cascade_drag(grid.fields, grid.drag, self._dt, self._threads)
-
-    def _exchange(self) -> None:
-        for level in reversed(range(self.levels - 1)):
-            fine, coarse = self._grids[level], self._grids[level + 1]
-            _kernels.cascade_inner_border(fine.fields, coarse.fields, self._threads)
-        for level in range(self.levels - 1):
-            fine, coarse = self._grids[level], self._grids[level + 1]
-            _kernels.cascade_restrict(coarse.fields, fine.fields, self._threads)
-
-    def _project(self, begin: float) -> None:
-        found = [effector.source(begin, self.time) for effector in self._effectors]
-        blasts = [blast for blast in found if blast is not None]
-        for grid in self._grids:
-            for blast in blasts:
-                _kernels.cascade_add_blast(grid.fields, blast, -1.0, self._threads)
-            self._projection.run(grid, self._threads)
-            for blast in blasts:
-                _kernels.cascade_add_blast(grid.fields, blast, 1.0, self._threads)
-        if blasts:
+        needs = (options[-1], tuple(grid.has_solid for grid in self._grids))
+        if needs != self._scratch_for:
+            size = _kernels.cascade_scratch_size(grids, options)
+            self._scratch, self._scratch_for = np.empty(size, np.uint8), needs
+        work = (
+            tuple(grid.other for grid in self._grids),
+            tuple(grid.drag for grid in self._grids),
+            self._scratch,
+        )
+        missed = _kernels.cascade_step(grids, options, work, effectors, blasts, self._threads)
+        if len(blasts):
             self._markers.hold()
+        if missed is not None:
+            self._projection.warn(missed)
 
     # -- saving ----------------------------------------------------------------------------------
 
@@ -402,6 +359,10 @@ class Wind:
         for level, grid in enumerate(self._grids):
             np.copyto(grid.velocity, state.velocity[level])
             np.copyto(grid.pressure, state.pressure[level])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Work space is made anew where it is needed.
+        return self.__dict__ | {"_scratch": np.empty(0, np.uint8), "_scratch_for": None}
 
     def copy(self) -> Wind:
         """An independent wind in the same state."""

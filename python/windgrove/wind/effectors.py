@@ -7,6 +7,7 @@ smoothly with distance; it never acts in solids. Formulas: ``windgrove/cascade.h
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +17,7 @@ from .. import checks
 
 Vector = tuple[float, float, float]
 COLUMNS = 13  # of a row for the C code: kind, start, end, direction, radius, half length, a
+BLAST_COLUMNS = 5  # centre, radius, speed
 AIR_DENSITY = 1.225  # kg/m3, dry air at 15 degrees C and 101.325 kPa (ISO 2533)
 
 
@@ -284,3 +286,17 @@ class Blast(Effector):
         centre = self.position_at(0.5 * (times[0] + times[1]))
         share = (times[1] - times[0]) / (end - begin)
         return np.array([*centre, self.radius, share * self.speed])
+
+
+def force_tables(
+    effectors: Iterable[Effector], begin: float, end: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Rows of all forces and of all sources of air that act between two times, for the C code."""
+    rows, sources = [], []
+    for effector in effectors:
+        row, source = effector.row(begin, end), effector.source(begin, end)
+        if row is not None:
+            rows.append(row)
+        if source is not None:
+            sources.append(source)
+    return np.array(rows).reshape(-1, COLUMNS), np.array(sources).reshape(-1, BLAST_COLUMNS)

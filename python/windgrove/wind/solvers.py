@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .. import checks, kernels
+from .. import checks
+from ..errors import NotConverged
 from .grids import Grid
 
 METHODS = ("jacobi", "sor", "multigrid", "pcg", "direct")
@@ -54,25 +56,35 @@ class Projection:
         if self.tolerance is not None:
             checks.number(self.tolerance, "tolerance", above=0.0)
 
-    def run(self, grid: Grid, threads: int) -> None:
-        """Projects a grid in place; its pressure holds the potential afterwards."""
-        if not self.warm_start:
-            grid.pressure[...] = 0
+    def parameters(self, grid: Grid) -> tuple[int, int, int, float]:
+        """Method, discretisation, iterations and tolerance for a grid, as the C code takes them."""
+        solid = grid.has_solid and bool(grid.solid[1:-1, 1:-1, 1:-1].any())
         method = self.method
         if method == "exact":
-            method = "pcg" if grid.has_solid and grid.solid[1:-1, 1:-1, 1:-1].any() else "direct"
+            method = "pcg" if solid else "direct"
+        elif method == "direct" and (solid or (grid.has_solid and self._compact)):
+            raise ValueError(
+                "projection: 'direct' needs grids without solid cells; 'quality' and 'pcg' do not"
+            )
         assert self.discretisation is not None and self.iterations is not None
-        kernels.project(
-            grid.velocity,
-            grid.spacing,
-            grid.marked,
-            method=method,
-            discretisation=self.discretisation,
-            iterations=self.iterations,
-            tolerance=self.tolerance,
-            pressure=grid.pressure,
-            out=grid.velocity,
-            threads=threads,
+        return (
+            METHODS.index(method),
+            DISCRETISATIONS.index(self.discretisation),
+            self.iterations,
+            self.tolerance or 0.0,
+        )
+
+    @property
+    def _compact(self) -> bool:
+        return self.discretisation == "compact"
+
+    def warn(self, missed: tuple[tuple[float, int], ...]) -> None:
+        """Warns of the grid that missed the tolerance most."""
+        assert self.tolerance is not None
+        residual, iterations = max(missed)
+        warnings.warn(
+            NotConverged(f"Wind(projection={self.method!r})", residual, self.tolerance, iterations),
+            stacklevel=4,
         )
 
     def describe(self) -> dict[str, Any]:
