@@ -1,0 +1,161 @@
+// Advection and vorticity confinement on the three grids of the default wind, in one run with the
+// plain loops.
+#include <math.h>
+#include <string.h>
+
+#include "bench.h"
+#include "textbook_flow.h"
+#include "windgrove/flow.h"
+
+enum { LEVELS = 3, NX = 50, NY = 50, NZ = 18, CELLS = NX * NY * NZ, INNER = 48 * 48 * 16 };
+
+typedef struct scene {
+    float* velocity[LEVELS]; // [3][NZ][NY][NX]
+    float* out[LEVELS];
+    float *omega, *size;
+    const uint8_t* solid;
+    int32_t threads;
+} scene;
+
+// A mean wind along x with eddies of all sizes, energy falling with the wave number to the power
+// -5/3, or white noise of the same strength where `white`.
+static void blow(float* velocity, double mean, double strength, int white)
+{
+    enum { WAVES = 40 };
+    double wave[WAVES][3], amplitude[WAVES][3], phase[WAVES];
+    for (int n = 0; n < WAVES; ++n) {
+        const double k = 6.2832 / 48.0 * exp(log(12.0) * 0.5 * (1.0 + bench_random()));
+        double w[3], a[3];
+        for (int c = 0; c < 3; ++c) {
+            w[c] = bench_random();
+            a[c] = bench_random();
+        }
+        const double length = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+        for (int c = 0; c < 3; ++c) {
+            wave[n][c] = k * w[c] / length;
+            amplitude[n][c] = strength * a[c] * pow(k / 0.13, -1.0 / 3.0) / sqrt(WAVES / 6.0);
+        }
+        phase[n] = 3.1416 * bench_random();
+    }
+    for (int z = 0; z < NZ; ++z)
+        for (int y = 0; y < NY; ++y)
+            for (int x = 0; x < NX; ++x) {
+                double u[3] = { mean, 0.0, 0.0 };
+                for (int n = 0; n < WAVES && !white; ++n) {
+                    const double s =
+                        sin(wave[n][0] * x + wave[n][1] * y + wave[n][2] * z + phase[n]);
+                    for (int c = 0; c < 3; ++c)
+                        u[c] += amplitude[n][c] * s;
+                }
+                for (int c = 0; c < 3; ++c)
+                    velocity[c * CELLS + (z * NY + y) * NX + x] =
+                        (float)(u[c] + (white ? 1.7 * strength * bench_random() : 0.0));
+            }
+}
+
+static scene make_scene(double mean, double strength, int white, const uint8_t* solid)
+{
+    scene s = { .solid = solid, .threads = 1 };
+    for (int n = 0; n < LEVELS; ++n) {
+        s.velocity[n] = bench_array(3 * CELLS * sizeof(float));
+        s.out[n] = bench_array(3 * CELLS * sizeof(float));
+        blow(s.velocity[n], mean, strength, white);
+    }
+    s.omega = bench_array(3 * CELLS * sizeof(float));
+    s.size = bench_array(CELLS * sizeof(float));
+    return s;
+}
+
+// Blocks of houses from the ground up: about `share` of the cells.
+static uint8_t* build(double share)
+{
+    uint8_t* solid = bench_array(CELLS);
+    const int side = (int)(12.0 * sqrt(share * 16.0 / 10.0));
+    for (int z = 0; z < 11; ++z)
+        for (int y = 1; y < NY - 1; ++y)
+            for (int x = 1; x < NX - 1; ++x)
+                solid[(z * NY + y) * NX + x] = (x - 1) % 12 < side && (y - 1) % 12 < side;
+    return solid;
+}
+
+static const double spacing[LEVELS] = { 0.5, 1.0, 2.0 };
+
+static void advect(void* state)
+{
+    scene* s = state;
+    const wg_exec exec = { s->threads };
+    for (int n = 0; n < LEVELS; ++n) {
+        const wg_flow_grid grid = { NX, NY, NZ, spacing[n], s->solid };
+        wg_advect(&grid, s->velocity[n], 3, s->velocity[n], 1.0 / 30, s->out[n], &exec);
+    }
+    bench_keep(s->out);
+}
+
+static void confine(void* state)
+{
+    scene* s = state;
+    const wg_exec exec = { s->threads };
+    for (int n = 0; n < LEVELS; ++n) {
+        const wg_flow_grid grid = { NX, NY, NZ, spacing[n], s->solid };
+        wg_confine_vorticity(&grid, s->velocity[n], 1.0 / 30, 0.3, s->out[n], &exec);
+    }
+    bench_keep(s->out);
+}
+
+#define TEXTBOOK(level)                                                                            \
+    static void advect_##level(void* state)                                                        \
+    {                                                                                              \
+        scene* s = state;                                                                          \
+        for (int n = 0; n < LEVELS; ++n) {                                                         \
+            const textbook_grid grid = { NX, NY, NZ, (float)spacing[n], NULL };                    \
+            textbook_##level##_advect(&grid, s->velocity[n], 1.0f / 30, s->out[n]);                \
+        }                                                                                          \
+        bench_keep(s->out);                                                                        \
+    }                                                                                              \
+    static void confine_##level(void* state)                                                       \
+    {                                                                                              \
+        scene* s = state;                                                                          \
+        for (int n = 0; n < LEVELS; ++n) {                                                         \
+            const textbook_grid grid = { NX, NY, NZ, (float)spacing[n], NULL };                    \
+            textbook_##level##_confine(                                                            \
+                &grid, s->velocity[n], 1.0f / 30, 0.3f, s->omega, s->size, s->out[n]);             \
+        }                                                                                          \
+        bench_keep(s->out);                                                                        \
+    }
+
+TEXTBOOK(plain)
+TEXTBOOK(fast)
+
+int main(int argc, char** argv)
+{
+    uint8_t* houses = build(0.3);
+    scene breeze = make_scene(6.0, 1.5, 0, NULL), among = make_scene(6.0, 1.5, 0, houses);
+    scene two = make_scene(6.0, 1.5, 0, NULL), white = make_scene(6.0, 1.5, 1, NULL);
+    scene storm = make_scene(22.0, 5.0, 0, NULL),
+          empty = make_scene(6.0, 1.5, 0, bench_array(CELLS));
+    two.threads = 2;
+    const double items = LEVELS * (double)INNER;
+
+    const bench_case cases[] = {
+        { "advect, plain loop -O2", advect_plain, &breeze, items, "cell", 63, 24, NULL },
+        { "advect, plain loop -O3", advect_fast, &breeze, items, "cell", 63, 24,
+          "advect, plain loop -O2" },
+        { "advect", advect, &breeze, items, "cell", 63, 24, "advect, plain loop -O2" },
+        { "advect against -O3", advect, &breeze, items, "cell", 63, 24, "advect, plain loop -O3" },
+        { "advect, two threads", advect, &two, items, "cell", 63, 24, "advect" },
+        { "advect, marks but no solids", advect, &empty, items, "cell", 63, 24, "advect" },
+        { "advect, 30 % solids", advect, &among, items, "cell", 63, 24, "advect" },
+        { "advect, white noise", advect, &white, items, "cell", 63, 24, "advect" },
+        { "advect, storm", advect, &storm, items, "cell", 63, 24, "advect" },
+        { "confine, plain loop -O2", confine_plain, &breeze, items, "cell", 49, 24, NULL },
+        { "confine, plain loop -O3", confine_fast, &breeze, items, "cell", 49, 24,
+          "confine, plain loop -O2" },
+        { "confine", confine, &breeze, items, "cell", 49, 24, "confine, plain loop -O2" },
+        { "confine against -O3", confine, &breeze, items, "cell", 49, 24,
+          "confine, plain loop -O3" },
+        { "confine, two threads", confine, &two, items, "cell", 49, 24, "confine" },
+        { "confine, marks but no solids", confine, &empty, items, "cell", 49, 24, "confine" },
+        { "confine, 30 % solids", confine, &among, items, "cell", 49, 24, "confine" },
+    };
+    return bench_main(argc, argv, cases, sizeof cases / sizeof *cases);
+}
