@@ -28,13 +28,14 @@ def run(options: argparse.Namespace) -> None:
     wanted = ACTIONS[options.action]
     if len(options.names) != wanted:
         raise ValueError(f"{options.action}: expected {wanted} species, got {len(options.names)}")
+    if options.action == "check":
+        _check(options.names[0], options.json)
+        return
     loaded = [load_species(name) for name in options.names]
     if options.action == "list":
         _list(options.json)
     elif options.action == "show":
         _show(loaded[0], options.json)
-    elif options.action == "check":
-        _check(options.names[0], loaded[0], options.json)
     else:
         _diff(loaded[0], loaded[1], options.json)
 
@@ -78,11 +79,19 @@ def _show(species: Any, as_json: bool) -> None:
             print(f"{label}: {text}")
 
 
-def _check(name: str, species: Any, as_json: bool) -> None:
+def _check(name: str, as_json: bool) -> None:
+    from ..species import check_species
+
+    check = check_species(name)
     if as_json:
-        print_json({"file": name, "name": species.name, "valid": True})
+        claims = [
+            {"quantity": c.claim.quantity, "claimed": c.claim.value, "seen": c.seen}
+            for c in check.claims
+        ]
+        found = {"name": check.species.name, "valid": True, "holds": check.holds}
+        print_json({"file": name, **found, "claims": claims, "remarks": list(check.remarks)})
     else:
-        print(f"{name}: a valid preset, {species.name!r}")
+        print(check)
 
 
 def _diff(first: Any, second: Any, as_json: bool) -> None:

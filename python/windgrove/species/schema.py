@@ -259,16 +259,18 @@ def _shortened(thing: Any, plain: Any) -> dict[str, Any]:
 def species_text(species: Species) -> str:
     """The species as TOML text, short arrays on one line."""
     lines: list[str] = []
-    pending: list[str] = []
+    array: list[str] = []
     for line in tomli_w.dumps(species_tables(species)).splitlines():
-        pending.append(line)
-        text = "".join(part.strip() + (" " if part.endswith(",") else "") for part in pending)
-        outside = text.split('"')[::2]
-        if sum(part.count("[") - part.count("]") for part in outside) > 0:
+        if not array and not line.endswith(" = ["):
+            lines.append(line)
             continue
-        text = text.replace(", ]", "]")
-        lines += [text] if len(pending) > 1 and len(text) <= 110 else pending
-        pending = []
+        array.append(line)
+        if line == "]":
+            text = " ".join(part.strip() for part in array)
+            text = text.replace("[ ", "[").replace(", ]", "]")
+            short = len(text) <= 110 and tomllib.loads(text) == tomllib.loads("\n".join(array))
+            lines += [text] if short else array
+            array = []
     return "\n".join(lines) + "\n"
 
 
@@ -279,3 +281,9 @@ def save_species(species: Species, path: str | os.PathLike[str]) -> Path:
     part.write_text(species_text(species), encoding="utf-8")
     os.replace(part, target)
     return target
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a preset, as shipped in ``species/species.schema.json``."""
+    schema = SpeciesFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
