@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
         progress=not options.quiet,
     )
     _write(table, output, options.plot)
-    frame = table.to_dataframe().reset_index()
+    frame = _frame(table)
     if options.json:
         print_json(frame.to_dict(orient="records"))
     else:
@@ -84,11 +84,16 @@ def _values(given: list[tuple[str | None, list[float]]] | None, name: str) -> An
     return dict(given)
 
 
+def _frame(table: Any) -> Any:
+    """A row for each point and level; spectra do not go into rows."""
+    return table.drop_dims("spectrum_frequency", errors="ignore").to_dataframe().reset_index()
+
+
 def _write(table: Any, output: Path | None, picture: str | None) -> None:
     if output is not None and output.suffix == ".nc":
         table.to_netcdf(output, engine="h5netcdf")
     elif output is not None:
-        table.to_dataframe().reset_index().to_csv(output, index=False)
+        _frame(table).to_csv(output, index=False)
     if picture is not None:
         from .. import plot
         from .plot import save

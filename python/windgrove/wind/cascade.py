@@ -114,6 +114,9 @@ class Wind:
         exponent: float | None = None,
         start_time: float = 0.0,
     ) -> None:
+        solids, effectors = tuple(solids), tuple(effectors)
+        given = dict(locals())
+        self._given = {name: given[name] for name in given.keys() - {"self", "threads"}}
         self._cells = _cell_counts(cells)
         self._dt = checks.number(dt, "dt", above=0.0)
         self._vorticity = checks.number(vorticity, "vorticity", low=0.0)
@@ -393,6 +396,23 @@ class Wind:
             "outside": self._outside,
             "start_time": self._start,
         }
+
+    def replace(self, **changes: Any) -> Wind:
+        """A new wind at its start, with some of the constructor's arguments changed.
+
+        Refused once this wind has been stepped, as the new one would not be where this one is.
+        """
+        if self._steps:
+            raise ValueError(f"wind: already stepped to {self.time:g} s; give one at its start")
+        unknown = sorted(changes.keys() - self._given.keys())
+        if unknown:
+            raise TypeError(f"replace: a Wind has no argument {unknown[0]!r}")
+        return Wind(**{**self._given, "threads": self._threads, **changes})
+
+    @property
+    def source(self) -> Any:
+        """The prevailing wind, as a function of time with a height profile."""
+        return self._inflow.source
 
     def __repr__(self) -> str:
         return (
