@@ -6,14 +6,18 @@ sizes suit the figure: `style("paper")` or a figure narrower than 5 inches gives
 
 from .animation import animate
 from .drawing import tree
+from .fit_plots import calibration, decay
 from .frequency_plots import frequencies
 from .styles import Drawing, style
 from .sway_plots import history, spectrum, sway
 from .sweep_plots import sweep
+from .wind_plots import wind
 
 __all__ = [
     "Drawing",
     "animate",
+    "calibration",
+    "decay",
     "frequencies",
     "history",
     "spectrum",
@@ -21,4 +25,5 @@ __all__ = [
     "sway",
     "sweep",
     "tree",
+    "wind",
 ]

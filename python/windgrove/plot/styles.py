@@ -122,7 +122,14 @@ def one(ax: Any, *, figsize: tuple[float, float] | None = None) -> Axes:
     return dress(ax)
 
 
-def many(ax: Any, rows: int, columns: int, *, share: bool = True) -> Any:
+def many(
+    ax: Any,
+    rows: int,
+    columns: int,
+    *,
+    share: bool = True,
+    figsize: tuple[float, float] | None = None,
+) -> Any:
     """An (rows, columns) array of axes: `ax` reshaped, or those of a new figure."""
     import matplotlib.pyplot as plt
 
@@ -130,7 +137,7 @@ def many(ax: Any, rows: int, columns: int, *, share: bool = True) -> Any:
         width, height = plt.rcParams["figure.figsize"]
         size = (max(width, 0.42 * width * columns), max(height, 0.48 * height * rows))
         sharing: dict[str, Any] = {"sharex": "col", "sharey": "row"} if share else {}
-        _, ax = plt.subplots(rows, columns, squeeze=False, figsize=size, **sharing)
+        _, ax = plt.subplots(rows, columns, squeeze=False, figsize=figsize or size, **sharing)
     grid = np.asarray(ax, dtype=object)
     if grid.size != rows * columns:
         raise ValueError(f"ax: expected {rows} x {columns} axes, got {grid.size}")
