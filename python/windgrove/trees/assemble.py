@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from .chains import chain_of, continuation, usable_runs
 from .cylinders import Cylinders, Notes, Source
 from .link import skip_rows
 from .observe import observe
+from .radii import fill_radii
 from .tree import BRANCH, TRUNK, Segments, Tree, TreeReport
 
 IntArray = NDArray[np.int64]
@@ -29,14 +31,16 @@ class Assembly:
     roots: str = "largest"
     bad_rows: str = "refuse"
     recentre: bool = True
+    radius: Any = None
 
 
 def assemble(table: Cylinders, source: Source, notes: Notes, how: Assembly) -> Tree:
     """The tree of a table of cylinders; TreeFormatError where it cannot be one."""
     if not len(table):
         notes.refuse("holds no cylinders")
-    table = _usable_values(table, notes, how.bad_rows)
     table = _parents_first(table, notes)
+    table, source = fill_radii(table, source, how.radius, notes)
+    table = _usable_values(table, notes, how.bad_rows)
     table, roots = _components(table, notes, how.roots)
     observe(table, notes)
     branch = table.branch
@@ -67,7 +71,7 @@ def _usable_values(table: Cylinders, notes: Notes, bad_rows: str) -> Cylinders:
     place = np.hstack([table.start, table.end])
     reasons = [
         ("a point is not a number", ~np.isfinite(place).all(axis=1)),
-        ("the radius is not a number", ~np.isfinite(table.radius)),
+        ("the radius is not a number (radius= gives one)", ~np.isfinite(table.radius)),
         ("the length is not a number", ~np.isfinite(table.length)),
         ("the radius is below 0", table.radius < 0),
         ("the length is below 0", table.length < 0),

@@ -49,6 +49,15 @@ class Cylinders:
         picked["parent"] = new_row[picked["parent"]]
         return Cylinders(**picked)  # type: ignore[arg-type]
 
+    def scaled(self, factor: float) -> Cylinders:
+        """All lengths times a factor."""
+        return self.replace(
+            start=self.start * factor,
+            end=self.end * factor,
+            length=self.length * factor,
+            radius=self.radius * factor,
+        )
+
     def replace(self, **changes: NDArray) -> Cylinders:
         """A copy with some columns changed."""
         return replace(self, **changes)

@@ -2,106 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .. import checks
-from ..errors import TreeFormatError
 from .assemble import Assembly, assemble
-from .readers import MODULES, Options, Parsed
-from .readers.source import Content, read_bytes
+from .choose import open_trees, pick
+from .combine import combine
+from .folder import FolderReading, read_each
+from .radii import check_radius
+from .readers import Options, Parsed
 from .tree import Tree
 
-__all__ = ["read_tree", "read_trees"]
+__all__ = ["FolderReading", "read_folder", "read_tree", "read_trees"]
 
-
-def _formats() -> dict[str, Any]:
-    package = __package__ + ".readers."
-    modules = [importlib.import_module(package + name) for name in MODULES]
-    found: dict[str, list[Any]] = {}
-    for module in modules:
-        found.setdefault(module.NAME, []).append(module)
-    return found
-
-
-def _choose(content: Content, format: str | None) -> Any:
-    formats = _formats()
-    if format is not None:
-        checks.choice(format, "format", formats)
-    candidates = [m for name, ms in formats.items() if format in (None, name) for m in ms]
-    scored = []
-    for module in candidates:
-        try:
-            scored.append((module.recognises(content), module))
-        except TreeFormatError as error:
-            failed = error
-    best = max(scored, key=lambda pair: pair[0], default=(0, None))
-    if best[0] > 0:
-        return best[1]
-    if format is not None and scored:
-        return scored[0][1]
-    if not scored:
-        raise failed
-    raise TreeFormatError(
-        content.name,
-        "is of no known format; format= forces one of " + ", ".join(sorted(formats)),
-    )
-
-
-def _parse(path: Any, format: str | None, encoding: str | None, options: Options) -> list[Parsed]:
-    name, raw = read_bytes(path)
-    content = Content(name, raw, encoding)
-    return _choose(content, format).read(content, options)
-
-
-def _pick(parsed: list[Parsed], model: int | None) -> Parsed:
-    """One tree of the file: the model asked for, else the first model or the largest tree."""
-    if model is not None:
-        number = checks.integer(model, "model")
-        if not -len(parsed) <= number < len(parsed):
-            raise ValueError(
-                f"model: the file holds {len(parsed)} tree(s) or model(s), got {number}"
-            )
-        return parsed[number]
-    if parsed[0].alternative or len(parsed) == 1:
-        chosen = 0
-    else:
-        chosen = max(range(len(parsed)), key=lambda i: (parsed[i].size, -i))
-    if len(parsed) > 1:
-        what = "models of one tree" if parsed[0].alternative else "trees"
-        parsed[chosen].notes.noticed(
-            "several-models" if parsed[0].alternative else "several-trees",
-            f"the file holds {len(parsed)} {what}: number {chosen} was taken; model= picks "
-            "another, read_trees reads all",
-        )
-    return parsed[chosen]
-
-
-def _finish(
-    parsed: Parsed,
-    how: Assembly,
-    foliage: str | None,
-    branch_budget: int | None,
-    foliage_options: dict[str, Any] | None,
-) -> Tree:
-    built = parsed.build()
-    tree = built
-    if not isinstance(built, Tree):
-        tree = assemble(built, parsed.source, parsed.notes, how)
-    assert isinstance(tree, Tree)
-    if tree.name == "tree" and tree.report.path:
-        tree = tree.replace(name=Path(tree.report.path).stem)
-    if branch_budget is not None:
-        from .budget import merge_twigs
-
-        tree = merge_twigs(tree, branch_budget)
-    if foliage is not None:
-        from .foliage import add_foliage
-
-        tree = add_foliage(tree, **(foliage_options or {}))
-    return tree
+_UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001}
 
 
 def read_tree(
@@ -120,6 +37,7 @@ def read_tree(
     units: str | None = None,
     recentre: bool = True,
     encoding: str | None = None,
+    length: float | None = None,
     foliage_options: dict[str, Any] | None = None,
 ) -> Tree:
     """Read one tree; the format is found from the content.
@@ -132,7 +50,7 @@ def read_tree(
         Forces a reader, e.g. "treeqsm" or "simpleforest".
     roots : "largest" or "all"
         Where a file holds several components: keep the one with the most cylinders and say what
-        was left, or keep all.
+        was left, or keep all. With "all" the trees of a file with several become one `Tree`.
     foliage : "bundles", optional
         Adds leaves by rule, with `foliage_options` as further arguments of
         `windgrove.trees.foliage.add_foliage`.
@@ -149,14 +67,18 @@ def read_tree(
         What becomes of rows with numbers that no cylinder has (NaN, below 0, beyond 1e9 m).
     columns : str, optional
         Order of the columns of a table without a header; see ``docs/concepts/trees-in.md``.
-    radius : float or "pipe", optional
-        For files without radii (m): one for all, or the pipe model from the tips.
-    units : "m", "cm" or "mm", optional
-        Unit of the file's lengths where it is not the format's own.
+    radius : float, "pipe" or ("pipe", float), optional
+        For cylinders without a radius or with radius 0 (m): one for all, or the pipe model from
+        tips of 2 mm or of the radius given.
+    units : str, optional
+        Unit of the file's lengths, "m", "dm", "cm" or "mm", where it is not the format's own;
+        "cm,mm" says lengths and diameters of a multiscale tree graph.
     recentre : bool
         Put the base of the trunk at the origin; `Tree.offset` keeps what was subtracted.
     encoding : str, optional
         Of a text file; the default is found from marks and content.
+    length : float, optional
+        Length of a vertex (m) for graphs that hold topology only.
 
     Returns
     -------
@@ -168,8 +90,7 @@ def read_tree(
     TreeFormatError
         The file cannot be used: it names file, row and reason.
     """
-    parsed, finish = _prepare(
-        path,
+    request = _request(
         format=format,
         roots=roots,
         foliage=foliage,
@@ -182,9 +103,13 @@ def read_tree(
         units=units,
         recentre=recentre,
         encoding=encoding,
+        length=length,
         foliage_options=foliage_options,
     )
-    return finish(_pick(parsed, model))
+    parsed = open_trees(path, format, encoding, request.options)
+    if roots == "all" and model is None and len(parsed) > 1 and not parsed[0].alternative:
+        return request.finish(combine(parsed))
+    return request.finish(pick(parsed, model))
 
 
 def read_trees(path: Any, **options: Any) -> list[Tree]:
@@ -193,12 +118,77 @@ def read_trees(path: Any, **options: Any) -> list[Tree]:
     Takes the arguments of `read_tree` but `model`. One that cannot be used raises
     TreeFormatError, which names its number.
     """
-    parsed, finish = _prepare(path, **options)
-    return [finish(one) for one in parsed]
+    request = _request(**options)
+    parsed = open_trees(path, options.get("format"), options.get("encoding"), request.options)
+    return [request.finish(one) for one in parsed]
 
 
-def _prepare(
-    path: Any,
+def read_folder(
+    path: Any, *, pattern: str = "*", recursive: bool = False, models: bool = False, **options: Any
+) -> FolderReading:
+    """Read every file of a folder; a bad one never stops the others.
+
+    Parameters
+    ----------
+    path : path of a folder
+    pattern : str, default "*"
+        Which file names.
+    recursive : bool
+        Folders inside it too.
+    models : bool
+        All trees and models of each file (`read_trees`) instead of one (`read_tree`).
+    **options
+        As of `read_tree`.
+
+    Returns
+    -------
+    FolderReading
+        ``trees`` in the order of the names, ``failures`` by file, and a text that tells all.
+    """
+    _request(**options)
+    read: Callable[[Path], list[Tree]]
+    if models:
+        read = lambda file: read_trees(file, **options)  # noqa: E731
+    else:
+        read = lambda file: [read_tree(file, **options)]  # noqa: E731
+    return read_each(path, pattern, recursive, read)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What was asked for, checked."""
+
+    options: Options
+    how: Assembly
+    foliage: str | None
+    branch_budget: int | None
+    foliage_options: dict[str, Any]
+
+    def finish(self, parsed: Parsed) -> Tree:
+        """Build one tree."""
+        built = parsed.build()
+        if isinstance(built, Tree):
+            tree = built
+        else:
+            units = self.options.units
+            if units is not None and not parsed.scaled:
+                built = built.scaled(units[0])
+                parsed.notes.noticed("units", f"lengths times {units[0]:g}, as units= asks")
+            name = Path(parsed.source.path).stem.removesuffix(".csv") or "tree"
+            source = replace(parsed.source, name=name)
+            tree = assemble(built, source, parsed.notes, self.how)
+        if self.branch_budget is not None:
+            from .budget import merge_twigs
+
+            tree = merge_twigs(tree, self.branch_budget)
+        if self.foliage is not None:
+            from .foliage import add_foliage
+
+            tree = add_foliage(tree, **self.foliage_options)
+        return tree
+
+
+def _request(
     *,
     format: str | None = None,
     roots: str = "largest",
@@ -212,9 +202,9 @@ def _prepare(
     units: str | None = None,
     recentre: bool = True,
     encoding: str | None = None,
+    length: float | None = None,
     foliage_options: dict[str, Any] | None = None,
-) -> tuple[list[Parsed], Callable[[Parsed], Tree]]:
-    """The trees of a file, not yet built, and the function that builds one."""
+) -> _Request:
     checks.choice(roots, "roots", ("largest", "all"))
     checks.choice(missing_parents, "missing_parents", ("refuse", "roots"))
     checks.choice(bad_rows, "bad_rows", ("refuse", "drop"))
@@ -222,9 +212,23 @@ def _prepare(
         checks.choice(foliage, "foliage", ("bundles",))
     if branch_budget is not None:
         checks.integer(branch_budget, "branch_budget", low=1)
-    how = Assembly(roots=roots, bad_rows=bad_rows, recentre=recentre)
+    radius = check_radius(radius)
     options = Options(
-        strict=strict, missing_parents=missing_parents, columns=columns, radius=radius, units=units
+        strict=strict,
+        missing_parents=missing_parents,
+        columns=columns,
+        radius=radius,
+        units=_check_units(units),
+        length=None if length is None else checks.number(length, "length", above=0),
     )
-    parsed = _parse(path, format, encoding, options)
-    return parsed, lambda one: _finish(one, how, foliage, branch_budget, foliage_options)
+    how = Assembly(roots=roots, bad_rows=bad_rows, recentre=recentre, radius=radius)
+    return _Request(options, how, foliage, branch_budget, foliage_options or {})
+
+
+def _check_units(units: str | None) -> tuple[float, float] | None:
+    if units is None:
+        return None
+    parts = [part.strip() for part in str(units).split(",")]
+    if len(parts) > 2 or any(part not in _UNITS for part in parts):
+        raise ValueError(f"units: expected m, dm, cm or mm, or two of them, got {units!r}")
+    return _UNITS[parts[0]], _UNITS[parts[-1]]

@@ -7,7 +7,7 @@ list of `Parsed`: trees of the file or alternative models of one tree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..cylinders import Cylinders, Notes, Source
@@ -22,6 +22,7 @@ class Parsed:
     notes: Notes
     build: Callable[[], Cylinders | Tree]  # checks and converts the rows, raising on bad ones
     size: int = 0  # rows, to find the largest of several trees
+    scaled: bool = False  # units= is already in
     alternative: bool = False  # another model of the same tree, not another tree
 
 
@@ -33,8 +34,8 @@ class Options:
     missing_parents: str = "refuse"
     columns: str | None = None
     radius: Any = None
-    units: str | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    units: tuple[float, float] | None = None  # metres in a unit: of lengths, of diameters
+    length: float | None = None
 
 
 MODULES = (
@@ -46,6 +47,9 @@ MODULES = (
     "raycloud",
     "rtwig",
     "minimal",
+    "mtg",
+    "rings",
+    "treecm",
     "own_json",
     "own_hdf5",
 )

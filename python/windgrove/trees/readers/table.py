@@ -93,6 +93,11 @@ class Table:
         result[gaps] = 0 if blank is None else blank
         return result
 
+    def words(self, name: str) -> list[str]:
+        """A column as text, blanks as empty words."""
+        column = self._frame[self.names.index(name)]  # type: ignore[index]
+        return ["" if cell != cell else str(cell).strip() for cell in column]
+
     def points(self, names: Sequence[str]) -> NDArray[np.float64]:
         """(m, 3) from three columns."""
         return np.column_stack([self.numbers(name) for name in names])

@@ -128,7 +128,9 @@ def _parsed(
     )
     cylinder = model["cylinder"]
     size = int(np.size(cylinder["radius"]))
-    return Parsed(source, notes, lambda: cylinders_from(cylinder, notes, options), size, True)
+    return Parsed(
+        source, notes, lambda: cylinders_from(cylinder, notes, options), size, alternative=True
+    )
 
 
 def _version(model: dict[str, Any]) -> str:

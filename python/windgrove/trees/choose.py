@@ -1,0 +1,91 @@
+"""Which reader a file is for, and which of its trees is wanted."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .. import checks
+from ..errors import TreeFormatError
+from .readers import MODULES, Options, Parsed
+from .readers.source import Content, read_bytes
+
+
+def formats() -> dict[str, list[Any]]:
+    """Reader modules by the name of their format."""
+    package = f"{__package__}.readers."
+    found: dict[str, list[Any]] = {}
+    for name in MODULES:
+        module = importlib.import_module(package + name)
+        found.setdefault(module.NAME, []).append(module)
+    return found
+
+
+def open_trees(
+    path: Any, format: str | None, encoding: str | None, options: Options
+) -> list[Parsed]:
+    """The trees or models of a file, not yet built."""
+    if format is not None:
+        checks.choice(format, "format", formats())
+    name, raw = read_bytes(path)
+    content = Content(name, raw, encoding)
+    return _choose(content, format).read(content, options)
+
+
+def _choose(content: Content, format: str | None) -> Any:
+    """The reader that is surest of the content; of a forced format the surest of its readers."""
+    known = formats()
+    candidates = known[format] if format is not None else [m for ms in known.values() for m in ms]
+    best, sure, failed = None, 0, None
+    for module in candidates:
+        try:
+            score = module.recognises(content)
+        except TreeFormatError as error:  # not even text
+            failed, score = error, 0
+        if score > sure:
+            best, sure = module, score
+    if best is not None:
+        return best
+    if failed is not None:
+        raise failed
+    if format is not None:
+        return candidates[0]
+    raise TreeFormatError(
+        content.name,
+        f"is of no known format{_guess(content)}; format= forces one of {', '.join(sorted(known))}",
+    )
+
+
+def _guess(content: Content) -> str:
+    """What the file seems to be, where that helps."""
+    names = set(content.layout.names)
+    if {"order", "diameter", "angle", "azimuth", "zenith"} <= names:
+        return " (TreeQSM's table of branches; the cylinders are in cylinder_*.txt)"
+    if content.data[:1] in (b"{", b"["):
+        return " (JSON, but neither a tree of windgrove's nor an ez-tree preset)"
+    if content.layout.header and content.layout.width > 3:
+        shown = ", ".join(name for name in content.layout.header[:6] if name)
+        return f" (a table of {shown} ... without the columns that place and link cylinders)"
+    return ""
+
+
+def pick(parsed: list[Parsed], model: int | None) -> Parsed:
+    """One tree of the file: the model asked for, else the first model or the largest tree."""
+    if model is not None:
+        number = checks.integer(model, "model")
+        if not -len(parsed) <= number < len(parsed):
+            raise ValueError(
+                f"model: the file holds {len(parsed)} tree(s) or model(s), got {number}"
+            )
+        return parsed[number]
+    chosen = 0
+    if not parsed[0].alternative:
+        chosen = max(range(len(parsed)), key=lambda i: (parsed[i].size, -i))
+    if len(parsed) > 1:
+        what = "models of one tree" if parsed[0].alternative else "trees"
+        parsed[chosen].notes.noticed(
+            "several-models" if parsed[0].alternative else "several-trees",
+            f"the file holds {len(parsed)} {what}: number {chosen} was taken; model= picks "
+            "another, read_trees reads all",
+        )
+    return parsed[chosen]

@@ -1,0 +1,277 @@
+"""OpenAlea multiscale tree graphs as trees: digitised points, or lengths with angles or by rule.
+
+The graph itself is read by `windgrove.trees.mtg.read_mtg`; here the scale with most geometry
+becomes cylinders. Units are not in the file: they are taken from names such as ``length_cm``,
+from `units=`, or guessed from the size of the plant, which is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cylinders import Cylinders, Notes, Source
+from ..link import skip_rows
+from ..mtg import Mtg, parse_mtg
+from . import Options, Parsed
+from .columns import unit_of
+from .source import Content
+
+NAME = "mtg"
+_POINTS = (("xx", "yy", "zz"), ("x", "y", "z"))
+_LENGTHS = ("length", "len", "l")
+_DIAMETERS = ("topdia", "topdiameter", "diameter", "diam", "dia", "width", "botdia", "basdia")
+_RADII = ("radius", "topradius", "rad")
+_GOLDEN = np.radians(137.50776405003785)  # between successive branches where no angle is given
+_SPREAD = np.radians(45.0)  # of a branch from its parent where no angle is given
+
+
+def recognises(content: Content) -> int:
+    """The sections of the format."""
+    head = content.head(20000)
+    marks = [re.search(rf"^\s*{word}\s*:", head, re.M) for word in ("CODE", "CLASSES")]
+    return 95 if all(marks) else 60 if marks[1] and re.search(r"^\s*SYMBOL", head, re.M) else 0
+
+
+def read(content: Content, options: Options) -> list[Parsed]:
+    """The plant as one tree."""
+    notes = Notes(content.name, strict=options.strict)
+    graph = parse_mtg(content, notes)
+    counts = ", ".join(f"{symbol} {count}" for symbol, count in graph.counts().items())
+    geometry = _Geometry(graph, notes, options, counts)
+    if content.encoding == "latin-1":
+        notes.noticed("encoding", "is not UTF-8: read as Latin-1")
+    source = Source(
+        content.name,
+        NAME,
+        f"header {graph.header}, {geometry.kind}",
+        geometry.units,
+        geometry.provenance,
+        attributes={f"count_{name}": float(count) for name, count in graph.counts().items()},
+    )
+    return [Parsed(source, notes, geometry.cylinders, len(geometry.rows), scaled=True)]
+
+
+class _Geometry:
+    """Which vertices and features make cylinders."""
+
+    def __init__(self, graph: Mtg, notes: Notes, options: Options, counts: str) -> None:
+        self.graph, self.notes, self.options = graph, notes, options
+        names = {_plain(name): name for name in graph.features}
+        scales = np.array(graph.scale)
+        points = next((p for p in _POINTS if all(axis in names for axis in p)), None)
+        length = next((names[name] for name in _LENGTHS if name in names), None)
+        self.point = self._values([names[axis] for axis in points]) if points else None
+        self.length = self._values([length])[:, 0] if length else None
+        placed = np.isfinite(self.point).all(axis=1) if self.point is not None else None
+        if placed is not None and placed.sum() > 1:
+            self.kind, has = "points", placed
+        elif self.length is not None and np.isfinite(self.length).any():
+            self.kind, has = "lengths", np.isfinite(self.length)
+        elif options.length is not None:
+            self.kind, has = "topology", np.ones(len(graph), dtype=bool)
+        else:
+            notes.refuse(
+                f"holds topology only ({counts}): no coordinates XX, YY, ZZ and no lengths. "
+                "length= (m a vertex) makes a tree of it by rule; windgrove.trees.read_mtg reads "
+                "the graph"
+            )
+        per_scale = (
+            np.bincount(scales[has]) if self.kind != "topology" else [0] * scales.max() + [1]
+        )
+        chosen = int(np.flatnonzero(per_scale == np.max(per_scale))[-1])
+        self.rows = np.flatnonzero(scales == chosen)
+        self.names, self.length_name = names, length
+        self._choose_units(points and names[points[0]])
+        self._choose_radii()
+
+    def _values(self, features: list[str]) -> NDArray[np.float64]:
+        return np.array(
+            [[self.graph.number(f, v) for f in features] for v in range(len(self.graph))]
+        )
+
+    def _choose_units(self, point_name: str | None) -> None:
+        given = self.options.units
+        feature = (point_name if self.kind == "points" else self.length_name) or ""
+        if self.kind == "topology":
+            self.scale, why = 1.0, "length= in m"
+        elif given is not None:
+            self.scale, why = given[0], "asked for"
+        elif unit_of(feature)[1] != 1.0:
+            self.scale, why = unit_of(feature)[1], "named by the file"
+        else:
+            size, in_m, in_cm = self._size()
+            self.scale = 1.0 if size <= in_m else 0.01 if size <= in_cm else 0.001
+            why = f"guessed from {feature} up to {size:.4g}"
+            if self.scale != 1.0:
+                self.notes.repaired(
+                    "units-guessed",
+                    f"the file names no unit; {feature} spans {size:.4g}, taken as "
+                    f"{_unit_name(self.scale)} (units= says it)",
+                )
+        self.units = f"{_unit_name(self.scale)}, {why}"
+
+    def _size(self) -> tuple[float, float, float]:
+        """Extent of the points or longest vertex, and up to where that is m and cm."""
+        if self.kind == "points" and self.point is not None:
+            point = self.point[self.rows]
+            return float((np.nanmax(point, 0) - np.nanmin(point, 0)).max()), 30.0, 500.0
+        assert self.length is not None
+        return float(np.nanmax(np.abs(self.length[self.rows]))), 5.0, 300.0
+
+    def _choose_radii(self) -> None:
+        names = self.names
+        name = next((names[n] for n in (*_DIAMETERS, *_RADII) if n in names), None)
+        self.radius = np.full(len(self.graph), np.nan)
+        self.provenance = "not in the file"
+        if name is None:
+            return
+        values = self._values([name])[:, 0]
+        known = values[self.rows][np.isfinite(values[self.rows])]
+        if not len(known):
+            return
+        scale = self._diameter_scale(name, float(known.max()))
+        half = 1.0 if _plain(name) in _RADII else 0.5
+        self.radius = values * scale * half
+        self.provenance = f"measured ({name}, {_unit_name(scale)})"
+
+    def _diameter_scale(self, name: str, largest: float) -> float:
+        given = self.options.units
+        if given is not None:
+            return given[1]
+        if unit_of(name)[1] != 1.0:
+            return unit_of(name)[1]
+        if largest > 3:  # no stem is 3 m thick, and callipers read millimetres
+            self.notes.repaired(
+                "units-guessed",
+                f"{name} up to {largest:.4g} was taken as mm (units='cm,mm' says both)",
+            )
+            return 0.001
+        return self.scale
+
+    def cylinders(self) -> Cylinders:
+        """The cylinders of the chosen scale."""
+        if self.options.radius is None and not np.isfinite(self.radius[self.rows]).any():
+            self.notes.refuse("has no diameters: radius= gives them (a number in m, or 'pipe')")
+        number = np.full(len(self.graph) + 1, -1)
+        number[self.rows] = np.arange(len(self.rows))
+        parent = number[np.array(self.graph.parent)[self.rows]]
+        radius = self.radius[self.rows]
+        line = np.array(self.graph.line)[self.rows] - 1
+        if self.kind == "points":
+            return self._from_points(parent, radius, line)
+        return self._from_lengths(parent, radius, line)
+
+    def _from_points(
+        self, parent: NDArray[np.int64], radius: NDArray[np.float64], line: NDArray[np.int64]
+    ) -> Cylinders:
+        assert self.point is not None
+        point = self.point[self.rows] * self.scale
+        placed = np.asarray(np.isfinite(point).all(axis=1))
+        below = skip_rows(parent, ~placed)
+        assert below is not None  # parents come before children in this format
+        bare = int((~placed).sum())
+        if bare:
+            self.notes.repaired(
+                "no-coordinates",
+                f"{bare} vertices without coordinates passed over; what they carry hangs on the "
+                "vertex below",
+                line[~placed],
+            )
+        start = np.where((below >= 0)[:, None], point[below], point)
+        complexes = np.array(self.graph.complex)[self.rows]
+        base = self.point[complexes] * self.scale
+        from_complex = (below < 0) & (complexes >= 0) & np.isfinite(base).all(axis=1)
+        start = np.where(from_complex[:, None], base, start)
+        table = Cylinders(
+            start=start,
+            end=point,
+            length=np.linalg.norm(point - start, axis=1),
+            radius=radius,
+            parent=below,
+            id=self.rows.astype(np.int64),
+            row=line,
+            branch=self._runs(parent),
+        )
+        return table.take(np.flatnonzero(placed))
+
+    def _from_lengths(
+        self, parent: NDArray[np.int64], radius: NDArray[np.float64], line: NDArray[np.int64]
+    ) -> Cylinders:
+        if self.kind == "topology":
+            length = np.full(len(self.rows), float(self.options.length or 0))
+        else:
+            assert self.length is not None
+            length = self.length[self.rows] * self.scale
+        axis = self._axes(parent)
+        reach = np.nan_to_num(length)[:, None] * axis
+        start = np.zeros((len(length), 3))
+        for row, above in enumerate(parent.tolist()):
+            if above >= 0:
+                start[row] = start[above] + reach[above]
+        return Cylinders(
+            start=start,
+            end=start + reach,
+            length=length,
+            radius=radius,
+            parent=parent,
+            id=self.rows.astype(np.int64),
+            row=line,
+            branch=self._runs(parent),
+        )
+
+    def _runs(self, parent: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Runs as the graph has them: a vertex that follows with "<" goes on its parent's."""
+        run = np.arange(len(parent))
+        taken: set[int] = set()
+        for row, above in enumerate(parent.tolist()):
+            if above >= 0 and self.graph.edge[self.rows[row]] == "<" and above not in taken:
+                run[row] = run[above]
+                taken.add(above)
+        return run
+
+    def _axes(self, parent: NDArray[np.int64]) -> NDArray[np.float64]:
+        """From azimuth and zenith (degrees, absolute) where the file has them, else by rule."""
+        names = self.names
+        if "azimuth" in names and "zenith" in names:
+            angle = np.radians(self._values([names["azimuth"], names["zenith"]])[self.rows])
+            azimuth, zenith = np.nan_to_num(angle).T
+            self.notes.noticed("angles", "azimuth and zenith were taken as absolute, in degrees")
+            flat = np.sin(zenith)
+            return np.column_stack([flat * np.cos(azimuth), flat * np.sin(azimuth), np.cos(zenith)])
+        self.notes.noticed(
+            "directions-by-rule",
+            "the file has no directions: branches leave at 45 degrees, 137.5 degrees from the last",
+        )
+        return _axes_by_rule(parent, [self.graph.edge[v] for v in self.rows])
+
+
+def _axes_by_rule(parent: NDArray[np.int64], edges: list[str]) -> NDArray[np.float64]:
+    axis = np.zeros((len(parent), 3))
+    turns = 0
+    for row, above in enumerate(parent.tolist()):
+        if above < 0:
+            axis[row] = 0, 0, 1
+        elif edges[row] != "+":
+            axis[row] = axis[above]
+        else:
+            along = axis[above]
+            helper = np.array([1.0, 0, 0]) if abs(along[0]) < 0.9 else np.array([0, 1.0, 0])
+            side = np.cross(along, helper)
+            side /= np.linalg.norm(side)
+            other = np.cross(along, side)
+            around = np.cos(turns * _GOLDEN) * side + np.sin(turns * _GOLDEN) * other
+            axis[row] = np.cos(_SPREAD) * along + np.sin(_SPREAD) * around
+            turns += 1
+    return axis
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z]", "", unit_of(name)[0].lower())
+
+
+def _unit_name(scale: Any) -> str:
+    return {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}.get(scale, f"{scale:g} m")
