@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +20,7 @@ from .profile import HeightProfile, height_profile
 from .protocol import Prevailing, WindView
 from .solids import Solid, as_solid
 from .solvers import Projection, projection_of
+from .vtkhdf import WindRecorder, recorded_levels
 
 ADVECTIONS = ("semi_lagrangian", "maccormack")
 MAX_LEVELS = 8
@@ -127,6 +130,7 @@ class Wind:
         self._seed = checks.integer(seed, "seed", low=0, high=2**64 - 1)
         self._start = checks.number(start_time, "start_time")
         self._steps = 0
+        self._recorders: list[WindRecorder] = []
         count = checks.integer(levels, "levels", low=1, high=MAX_LEVELS)
         size = checks.number(cell_size, "cell_size", above=0.0)
         self._projection = projection_of(projection)
@@ -276,6 +280,8 @@ class Wind:
             raise
         self._move(lows)
         self._run(begin)
+        for recorder in self._recorders:
+            recorder.stepped(self.time)
 
     def _place(self, focus: NDArray[np.float64]) -> NDArray[np.int64]:
         low = np.empty((self.levels, 3), np.int64)
@@ -364,12 +370,55 @@ class Wind:
             np.copyto(grid.pressure, state.pressure[level])
 
     def __getstate__(self) -> dict[str, Any]:
-        # Work space is made anew where it is needed.
-        return self.__dict__ | {"_scratch": np.empty(0, np.uint8), "_scratch_for": None}
+        # Work space is made anew where it is needed; a copy does not write to the same files.
+        dropped: dict[str, Any] = {
+            "_scratch": np.empty(0, np.uint8),
+            "_scratch_for": None,
+            "_recorders": [],
+        }
+        return self.__dict__ | dropped
 
     def copy(self) -> Wind:
         """An independent wind in the same state."""
         return copy.deepcopy(self)
+
+    def record(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        levels: int | Iterable[int] | None = None,
+        every: int = 1,
+        overwrite: bool = True,
+    ) -> WindRecorder:
+        """Write the velocity to `.vtkhdf` files while the wind is stepped.
+
+        VTK and ParaView read them; ``xr.open_dataset(path, group="wind", engine="h5netcdf")`` too.
+        The present state is the first frame. The file is ``NAME.part`` until it is closed.
+
+        Parameters
+        ----------
+        path : str or path
+            ``NAME.vtkhdf``; with several levels one file for each, ``NAME-level0.vtkhdf`` and so
+            on, because a VTKHDF file with time steps holds one regular grid.
+        levels : int or iterable of int, optional
+            None is all.
+        every : int, default 1
+            Steps from frame to frame.
+        overwrite : bool, default True
+
+        Examples
+        --------
+        >>> with wind.record("wind.vtkhdf", levels=0, every=3):  # doctest: +SKIP
+        ...     for _ in range(90):
+        ...         wind.step()
+        """
+        chosen = recorded_levels(levels, self.levels)
+        every = checks.integer(every, "every", low=1)
+        text = {"title": "windgrove wind", "wind": json.dumps(self.describe()), "dt": self._dt}
+        recorder = WindRecorder(self._grids, path, chosen, every, text, overwrite)
+        recorder.append(self.time)
+        self._recorders = [old for old in self._recorders if old.open] + [recorder]
+        return recorder
 
     def describe(self) -> dict[str, Any]:
         """What a recording stores to repeat the wind: plain values only."""

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import checks
+from .. import checks, kernels
 
 if TYPE_CHECKING:
     from ..kernels import MeshReport
 
 Vector = tuple[float, float, float]
+# Cells are shrunk by this share of their edge, as in windgrove/voxels.h: a face that was meant to
+# lie on a cell's face does, whatever the rounding.
+TOUCH = 1e-6
 
 
 class Cells(NamedTuple):
@@ -124,7 +127,8 @@ class Box(Solid):
         for axis in range(3):
             edge = cells.edges(axis, spacing)
             low, high = self.low[axis] + shift[axis], self.high[axis] + shift[axis]
-            inside.append((edge[:-1] < high) & (edge[1:] > low))
+            touch = TOUCH * spacing
+            inside.append((edge[:-1] + touch < high) & (edge[1:] - touch > low))
         return inside[2][:, None, None] & inside[1][:, None] & inside[0]
 
 
@@ -159,7 +163,8 @@ class Sphere(Solid):
         squares = []
         for axis in range(3):
             edge = cells.edges(axis, spacing) - (self.centre[axis] + shift[axis])
-            away = np.maximum(np.maximum(edge[:-1], -edge[1:]), 0.0)
+            touch = TOUCH * spacing
+            away = np.maximum(np.maximum(edge[:-1] + touch, touch - edge[1:]), 0.0)
             squares.append(away**2)
         total = squares[2][:, None, None] + squares[1][:, None] + squares[0]
         return total < self.radius**2
@@ -168,6 +173,8 @@ class Sphere(Solid):
 @dataclass(frozen=True, eq=False)
 class Mesh(Solid):
     """A closed triangle mesh. A cell is solid where its centre is inside or the surface crosses it.
+
+    An open mesh has no inside: it is taken with a warning, and only its surface is solid.
 
     Parameters
     ----------
@@ -209,8 +216,6 @@ class Mesh(Solid):
         self._read_motion()
 
     def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
-        from ..kernels import voxelize
-
         block = _touched(
             cells,
             spacing,
@@ -225,11 +230,22 @@ class Mesh(Solid):
         assert self.faces is not None
         # Vertices are brought near the block, so that large coordinates lose nothing.
         corner = np.array(part.first) * spacing
-        marked[where] = voxelize(
+        marked[where] = kernels.voxelize(
             self.vertices + (self.displacement(time) - corner),
             self.faces, (0.0, 0.0, 0.0), spacing, part.shape, fill=self.report.fill,
         )  # fmt: skip
         return marked
+
+
+def _fill_of(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> str:
+    report = kernels.mesh_report(vertices, faces)
+    if not report.closed:
+        warnings.warn(
+            f"faces: the mesh is open ({report.open_edges} edges lack a face); only the cells its "
+            "surface crosses are solid",
+            stacklevel=4,
+        )
+    return report.fill
 
 
 def _touched(
