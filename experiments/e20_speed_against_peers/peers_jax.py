@@ -4,12 +4,12 @@ import os
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from functools import partial  # noqa: E402
+from functools import partial
 
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-from jax.scipy.ndimage import map_coordinates  # noqa: E402
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.ndimage import map_coordinates
 
 
 @partial(jax.jit, static_argnums=2)

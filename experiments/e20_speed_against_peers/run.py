@@ -102,7 +102,10 @@ def tasks(grids):
         return run
 
     table = {
-        "project, 20 Jacobi": {"windgrove": project("jacobi"), "windgrove 2T": project("jacobi", 2)},
+        "project, 20 Jacobi": {
+            "windgrove": project("jacobi"),
+            "windgrove 2T": project("jacobi", 2),
+        },
         "project, exact": {"windgrove": project("direct"), "windgrove 2T": project("direct", 2)},
         "advect": {
             "windgrove": ours(lambda v, h, dt, **kw: kernels.advect(v, v, h, dt, **kw), DT),
@@ -128,7 +131,7 @@ def tasks(grids):
 def measure(functions, rounds):
     """Interleaved rounds, so that a slow minute of the machine meets all alike."""
     times = {name: [] for name in functions}
-    for name, function in functions.items():
+    for function in functions.values():
         function()
     for _ in range(rounds):
         for name, function in functions.items():
@@ -142,7 +145,8 @@ def differences(functions):
     reference = [np.array(a) for a in functions["windgrove"]()]
     return {
         name: max(
-            float(np.abs(np.asarray(a) - b).max()) for a, b in zip(function(), reference, strict=True)
+            float(np.abs(np.asarray(a) - b).max())
+            for a, b in zip(function(), reference, strict=True)
         )
         for name, function in functions.items()
     }

@@ -19,6 +19,7 @@ from ..species.species import LEVELS, Provenance, Species
 from ..trees.tree import FOLIAGE, Tree
 from . import parameters
 from .calibration import Calibration, CalibrationError, Clamping, Estimate, TargetFit
+from .freedom import choose_groups, freed_by
 from .parameters import UNITS, Group
 from .targets import Model, Target, collect
 from .verify import simulate_targets
@@ -159,7 +160,7 @@ def calibrate(
     if not targets and residuals is None:
         raise ValueError("calibrate: give at least one target, such as frequency_hz=0.2")
     model = Model(trees, dt=dt, match=match, clamp=clamp)
-    groups = _choose_groups(start, targets, free, tuple(fixed), tied, bounds or {}, trees)
+    groups = choose_groups(start, targets, free, tuple(fixed), tied, bounds or {}, trees)
     problem = _Problem(model, start, groups, tuple(targets), residuals, options)
     return _solve(problem, name or start.name, verify)
 
@@ -261,66 +262,6 @@ def _deviation(interval: tuple[float, float]) -> float:
     return (interval[1] - interval[0]) / (2 * 1.96)
 
 
-def _choose_groups(
-    species: Species,
-    targets: Sequence[Target],
-    free: Iterable[str] | None,
-    fixed: tuple[str, ...],
-    tied: Mapping[str, str] | None,
-    bounds: Bounds,
-    trees: Sequence[Tree],
-) -> tuple[Group, ...]:
-    for name in fixed:
-        parameters.split(name, "fixed")
-    ties = dict(tied or {})
-    if free is None:
-        free = list(dict.fromkeys(name for t in targets for name in _freed_by(t)))
-        kinds = {t.kind for t in targets}
-        if "sway_deg" in kinds and tied is None:
-            ties = _gamma_ties(species, free, fixed, trees, "leaf_load_ratio" in kinds)
-    else:
-        free = list(free)
-        for name in free:
-            parameters.split(name, "free")
-    free = [name for name in free if name not in fixed]
-    ties = {f: l for f, l in ties.items() if f not in fixed}
-    if not free:
-        raise ValueError("fixed: nothing is left to fit; free a parameter that the targets need")
-    return parameters.make_groups(species, free, tied=ties, bounds=bounds)
-
-
-def _freed_by(target: Target) -> tuple[str, ...]:
-    return {
-        "frequency_hz": (f"{target.level}.beta",),
-        "damping_ratio": (f"{target.level}.zeta",),
-        "sway_deg": (f"{target.level}.gamma",),
-        "leaf_ratio": ("foliage.rho",),
-        "leaf_load_ratio": ("foliage.gamma",),
-    }[target.kind]
-
-
-def _gamma_ties(
-    species: Species,
-    free: Sequence[str],
-    fixed: Sequence[str],
-    trees: Sequence[Tree],
-    foliage_is_told: bool,
-) -> dict[str, str]:
-    """All gammas follow the first free one: one angle cannot tell the levels apart."""
-    gammas = [name for name in free if name.endswith(".gamma")]
-    if len(gammas) != 1 + foliage_is_told and len(gammas) != 1:
-        return {}
-    leader = gammas[0]
-    present = {LEVELS[kind] for tree in trees for kind in np.unique(tree.kind)}
-    return {
-        f"{level}.gamma": leader
-        for level in LEVELS
-        if f"{level}.gamma" not in (*gammas, *fixed)
-        and level in present
-        and species.level(level).gamma > 0
-    }
-
-
 def _analytic_start(problem: _Problem) -> NDArray[np.float64]:
     """Each group moved by what its target needs, twice: mass first, then stiffness, then drag."""
     x = np.log([group.start[0] for group in problem.groups])
@@ -333,7 +274,7 @@ def _analytic_start(problem: _Problem) -> NDArray[np.float64]:
         for target in problem.targets:
             if target.kind != kind or kind not in powers:
                 continue
-            for name in _freed_by(target):
+            for name in freed_by(target):
                 if name in names:
                     seen = problem.model.predict(target, problem.species(x))
                     if np.isfinite(seen) and seen > 0:
@@ -365,6 +306,7 @@ def _solve(problem: _Problem, name: str, verify: bool) -> Calibration:
         problem.species(fit.x), name=name, provenance=_provenance(problem), aliases=()
     )
     predicted = [problem.model.predict(t, species) for t in problem.targets]
+    _refuse_clamped(problem, species)
     _refuse_unreached(problem, fit, predicted)
     dof = max(len(fit.fun) - len(fit.x), 0)
     covariance, undetermined = _covariance(fit, dof)
@@ -396,6 +338,24 @@ def _provenance(problem: _Problem) -> Provenance:
     )
 
 
+def _refuse_clamped(problem: _Problem, species: Species) -> None:
+    """Past the clamp beta no longer stiffens: what still moves is the damping that comes with it."""
+    model = problem.model
+    if model.match != "realised" or model.clamp == "exponential":
+        return
+    for target in problem.targets:
+        if target.kind != "frequency_hz":
+            continue
+        p = model.parameters(species, target.tree)
+        which = model.members(target.tree, target.level)
+        if np.median(p.stiffness[which] * model.dt**2 / p.mass[which]) > 1:
+            raise CalibrationError(
+                f"{target.label}: {target.value:.4g} {target.unit} is only met by clamped springs: "
+                f"a step of {model.dt:.4g} s clamps everything above "
+                f"{1 / (2 * np.pi * model.dt):.3g} Hz; use a shorter dt, substeps, or match='set'"
+            )
+
+
 def _refuse_unreached(problem: _Problem, fit: Any, predicted: Sequence[float]) -> None:
     tolerance = problem.options.tolerance
     missed = [
@@ -415,7 +375,7 @@ def _refuse_unreached(problem: _Problem, fit: Any, predicted: Sequence[float]) -
 
 def _reason(problem: _Problem, fit: Any, target: Target) -> str:
     names = [group.name for group in problem.groups]
-    needed = _freed_by(target)
+    needed = freed_by(target)
     at_bound = [
         g.name
         for g, x in zip(problem.groups, fit.x, strict=True)
