@@ -8,12 +8,13 @@ from .animation import animate
 from .drawing import tree
 from .fit_plots import calibration, decay
 from .frequency_plots import frequencies
-from .styles import Drawing, style
+from .styles import COLOURS, Drawing, style
 from .sway_plots import history, spectrum, sway
 from .sweep_plots import sweep
 from .wind_plots import wind
 
 __all__ = [
+    "COLOURS",
     "Drawing",
     "animate",
     "calibration",
