@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .inflow import Inflow, Turbulence, prevailing_source, turbulence_of
 from .marking import Markers
 from .profile import HeightProfile, height_profile
 from .protocol import Prevailing, WindView
+from .shelter import Shelter, shelter_of, spread
 from .solids import Solid, as_solid
 from .solvers import Projection, projection_of
 from .vtkhdf import WindRecorder, recorded_levels
@@ -59,6 +60,8 @@ class Wind:
     advection : {"semi_lagrangian", "maccormack"}
     solids : iterable of Box, Sphere, Mesh, Terrain or mesh objects
     effectors : iterable of LinearForce, Blast, Vortex, Rotor
+    shelter : Shelter, several, or None
+        Momentum sink of trees; None (the default) gives the same bits as a wind without one.
     seed : int, default 0
         Of the noise. The same seed gives the same bits, whatever `threads`.
     threads : int, default 1
@@ -105,6 +108,7 @@ class Wind:
         advection: str = "semi_lagrangian",
         solids: Iterable[Any] = (),
         effectors: Iterable[Effector] = (),
+        shelter: Shelter | Sequence[Shelter] | None = None,
         seed: int = 0,
         threads: int = 1,
         focus: ArrayLike | None = None,
@@ -154,6 +158,7 @@ class Wind:
         if focus is None:
             focus = (0.0, 0.0, 0.5 * self._cells[2] * size + (self._floor or 0.0))
         self._begin(checks.vector(focus, "focus"))
+        self.shelter = shelter_of(shelter)
 
     def _begin(self, focus: NDArray[np.float64]) -> None:
         for grid, low in zip(self._grids, self._place(focus), strict=True):
@@ -206,6 +211,20 @@ class Wind:
     @effectors.setter
     def effectors(self, value: Iterable[Effector]) -> None:
         self._effectors = tuple(_effector(e) for e in value)
+
+    @property
+    def shelter(self) -> Shelter | None:
+        """What slows the air; may be replaced between steps, as trees move."""
+        return self._shelter
+
+    @shelter.setter
+    def shelter(self, value: Shelter | Sequence[Shelter] | None) -> None:
+        self._shelter = shelter_of(value)
+        self._spread()
+
+    def _spread(self) -> None:
+        for grid in self._grids:
+            grid.drag = None if self._shelter is None else spread(self._shelter, grid)
 
     @property
     def solids(self) -> tuple[Solid, ...]:
@@ -313,6 +332,8 @@ class Wind:
         )
         if marked:
             self._markers.hold()
+        if moved and self._shelter is not None:
+            self._spread()
 
     def _run(self, begin: float) -> None:
         """Stages 3 to 8."""
@@ -351,6 +372,7 @@ class Wind:
             low=self._lows(),
             velocity=tuple(grid.velocity.copy() for grid in self._grids),
             pressure=tuple(grid.pressure.copy() for grid in self._grids),
+            shelter=self._shelter,
         )
 
     def restore(self, state: WindState) -> None:
@@ -368,6 +390,7 @@ class Wind:
         for level, grid in enumerate(self._grids):
             np.copyto(grid.velocity, state.velocity[level])
             np.copyto(grid.pressure, state.pressure[level])
+        self.shelter = state.shelter
 
     def __getstate__(self) -> dict[str, Any]:
         # Work space is made anew where it is needed; a copy does not write to the same files.
@@ -440,6 +463,7 @@ class Wind:
             "advection": self._advection,
             "solids": [repr(solid) for solid in self.solids],
             "effectors": [repr(effector) for effector in self._effectors],
+            "shelter": None if self._shelter is None else self._shelter.total_drag,
             "seed": self._seed,
             "floor": self._floor,
             "outside": self._outside,

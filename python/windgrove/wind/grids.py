@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .protocol import GridView
+
+if TYPE_CHECKING:
+    from .shelter import Shelter
 
 
 class Grid:
@@ -59,6 +63,7 @@ class WindState:
         Low corners of the interiors, in cells of each level.
     velocity, pressure : tuple of arrays
         Finest first, with their borders [m/s, m^2/s].
+    shelter : Shelter or None
     """
 
     steps: int
@@ -67,3 +72,4 @@ class WindState:
     low: NDArray[np.int64]
     velocity: tuple[NDArray[np.float32], ...]
     pressure: tuple[NDArray[np.float32], ...]
+    shelter: Shelter | None = None

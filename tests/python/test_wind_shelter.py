@@ -1,0 +1,142 @@
+"""Trees shelter the wind: the sink's sums, its limits, and the wake of a windbreak."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import windgrove as wg
+from windgrove import Shelter, Wind
+from windgrove.wind.shelter import spread
+
+SMALL = {"cells": (16, 12, 8), "levels": 2, "cell_size": 0.5, "turbulence": 0.0}
+
+
+def fence(drag=30.0):
+    """A porous fence across the wind at x = -1, 2 m high."""
+    y, z = np.meshgrid(np.arange(-1.75, 2, 0.5), np.arange(0.25, 2, 0.5))
+    return Shelter(np.stack([np.full(y.size, -1.0), y.ravel(), z.ravel()], axis=1), drag / y.size)
+
+
+def test_off_is_the_same_to_the_bit():
+    never = Wind((6, 0, 0), **SMALL)
+    ended = Wind((6, 0, 0), **SMALL, shelter=fence())
+    ended.shelter = None
+    for number in range(5):
+        never.step(focus=(0.4 * number, 0, 2))
+        ended.step(focus=(0.4 * number, 0, 2))
+    assert_array_equal(ended.velocity(0), never.velocity(0))
+
+
+def test_the_sink_holds_all_of_the_drag():
+    """Sum of rate x mass of the cell's air: float32 rates, a few 1e-7 relative."""
+    rng = np.random.default_rng(0)
+    shelter = Shelter(rng.uniform((-3, -2, 0.5), (3, 2, 3.5), (500, 3)), rng.uniform(0, 2, 500))
+    wind = Wind((6, 0, 0), **SMALL)
+    for grid in wind._grids:
+        rate = spread(shelter, grid)
+        assert_allclose(
+            rate.sum(dtype=float) * 1.225 * grid.spacing**3, shelter.total_drag, rtol=1e-6
+        )
+        border = np.ones(rate.shape, bool)
+        border[1:-1, 1:-1, 1:-1] = False
+        assert not rate[border].any()
+
+
+def test_a_point_on_a_cell_centre_slows_that_cell_alone():
+    wind = Wind((6, 0, 0), **SMALL, shelter=Shelter([[0.25, 0.25, 1.25]], 0.5))
+    rate = wind._grids[0].drag
+    at = tuple(
+        round((p - o) / 0.5 - 0.5)
+        for p, o in zip((1.25, 0.25, 0.25), wind.origin(0)[::-1], strict=True)
+    )
+    assert np.argwhere(rate).tolist() == [list(at)]
+    assert_allclose(rate[at], 0.5 / (1.225 * 0.125), rtol=1e-6)
+
+
+def test_even_an_endless_drag_only_stops_the_air():
+    """Implicit: the wind never turns round. Beside the sink the projection makes air recoil."""
+    wind = Wind((6, 0, 0), **SMALL, shelter=fence(drag=1e9), vorticity=0.0)
+    rate = wind._grids[0].drag
+    from windgrove import _kernels
+
+    _kernels.cascade_drag(wind._grids[0].fields, rate, wind.dt, 1)
+    slowed = wind.velocity(0)[0]
+    assert np.all((slowed >= 0) & (slowed <= 6))
+    assert slowed[rate > 0].max() < 1e-3
+
+
+def test_a_windbreak_casts_a_wake():
+    shelter = fence()
+    sheltered, free = Wind((6, 0, 0), **SMALL, shelter=shelter), Wind((6, 0, 0), **SMALL)
+    for _ in range(90):
+        sheltered.step()
+        free.step()
+    x = np.arange(-3.5, 3.6, 0.5)
+    points = np.stack([x, 0 * x, 0 * x + 1.0], axis=1)
+    with_it, without = (wind.sample(points)[:, 0] for wind in (sheltered, free))
+    assert_allclose(without, 6, atol=1e-5)
+    behind = with_it[(x > -0.5) & (x < 2.5)]
+    assert behind.max() < 5.5
+    assert with_it[0] > behind.max()
+    above = sheltered.sample([[0.5, 0, 3.2]])[0, 0]
+    assert above > behind.max()
+
+
+def test_the_wake_follows_a_grid_that_moves():
+    shelter = fence()
+    wind = Wind((6, 0, 0), **SMALL, shelter=shelter)
+    wind.step(focus=(2, 0, 2))
+    fresh = Wind((6, 0, 0), **SMALL, shelter=shelter, focus=(2, 0, 2))
+    for level in range(2):
+        assert_array_equal(wind._grids[level].drag, fresh._grids[level].drag)
+
+
+def test_a_tree_takes_its_direct_drag_times_its_arm():
+    tree = wg.grow_tree("oak", seed=3)
+    shelter = Shelter.of_tree(tree, "oak", at=[(0, 0, 0), (10, 0, 0)])
+    direct = wg.branch_parameters(tree, "oak").direct_drag
+    assert len(shelter) == 2 * len(direct)
+    assert_allclose(shelter.total_drag, 2 * np.sum(0.75 * tree.length * direct), rtol=1e-12)
+    assert_allclose(
+        shelter.points[len(direct)], tree.position[0] + 0.75 * tree.length[0] * tree.direction[0]
+        + (10, 0, 0)
+    )  # fmt: skip
+
+
+def test_shelter_is_part_of_state_copies_and_pickles():
+    wind = Wind((6, 0, 0), **SMALL, shelter=fence())
+    wind.step()
+    others = [wind.copy(), pickle.loads(pickle.dumps(wind)), Wind((6, 0, 0), **SMALL)]
+    others[2].restore(wind.state())
+    wind.step()
+    for other in others:
+        other.step()
+        assert_array_equal(other.velocity(0), wind.velocity(0))
+
+
+def test_the_thread_count_changes_no_bit():
+    runs = []
+    for threads in (1, 3):
+        wind = Wind((6, 0, 0), **SMALL, shelter=fence(), threads=threads)
+        for _ in range(4):
+            wind.step()
+        runs.append(wind.velocity(0))
+    assert_array_equal(runs[0], runs[1])
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "name"),
+    [
+        (lambda: Shelter([[0, 0]], 1.0), ValueError, "points"),
+        (lambda: Shelter([[0, 0, np.nan]], 1.0), ValueError, "points"),
+        (lambda: Shelter([[0, 0, 0]], [1.0, 2.0]), ValueError, "drag"),
+        (lambda: Shelter([[0, 0, 0]], -1.0), ValueError, "drag"),
+        (lambda: Shelter([[0, 0, 0]], 1.0, air_density=0), ValueError, "air_density"),
+        (lambda: Wind((6, 0, 0), shelter=3), TypeError, "shelter"),
+    ],
+)
+def test_bad_input_names_the_argument(make, error, name):
+    with pytest.raises(error, match=name):
+        make()
