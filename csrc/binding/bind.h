@@ -10,6 +10,7 @@ extern PyMethodDef bind_step_methods[];
 extern PyMethodDef bind_tree_methods[];
 extern PyMethodDef bind_skin_methods[];
 extern PyMethodDef bind_sway_methods[];
+extern PyMethodDef bind_forest_methods[];
 extern PyMethodDef bind_flow_methods[];
 extern PyMethodDef bind_voxels_methods[];
 extern PyMethodDef bind_project_methods[];

@@ -12,6 +12,7 @@ static PyMethodDef* const method_tables[] = {
     bind_tree_methods,
     bind_skin_methods,
     bind_sway_methods,
+    bind_forest_methods,
     bind_flow_methods,
     bind_voxels_methods,
     bind_project_methods,

@@ -1,7 +1,7 @@
 // Argument structs of the per-ISA kernels; each room adds its own header here.
 #pragma once
 
+#include "sway/forest_job.h"
 #include "sway/skin_types.h"
-#include "sway/tree_soa.h"
 #include "wind/flow_types.h"
 #include "wind/project_direct.h"

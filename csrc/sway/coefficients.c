@@ -1,9 +1,10 @@
 // Spring coefficients: the clamped semi-implicit step and the exact damped flow.
-#include "sway/coefficients.h"
-
 #include <math.h>
+#include <string.h>
 
-bool wgi_spring_is_valid(double mass, double stiffness, double damping, double drag)
+#include "sway/specimen.h"
+
+static bool spring_is_valid(double mass, double stiffness, double damping, double drag)
 {
     return isfinite(mass) && mass > 0.0 && isfinite(stiffness) && stiffness >= 0.0 &&
            isfinite(damping) && damping >= 0.0 && isfinite(drag) && drag >= 0.0;
@@ -105,4 +106,32 @@ void wgi_spring_coefficients(
     out[WGI_SPRING_THETA] = k * dt / mass;
     out[WGI_SPRING_RATE] = c * dt / mass;
     out[WGI_SPRING_TORQUE] = d * dt / mass;
+}
+
+int32_t wg_forest_spring_rows(int32_t clamp)
+{
+    return clamp == WG_CLAMP_EXPONENTIAL ? WGI_SPRING_ROWS : WGI_SPRING_EXTRA;
+}
+
+wg_status wg_forest_springs(
+    int32_t count, const wg_springs* springs, const wg_spring_options* options, float* out)
+{
+    if (count < 1 || !wgi_spring_options_are_valid(options))
+        return WG_ERR_VALUE;
+    for (int32_t i = 0; i < count; ++i)
+        if (!spring_is_valid(
+                springs->mass[i], springs->stiffness[i], springs->damping[i], springs->drag[i]))
+            return WG_ERR_VALUE;
+    const size_t rows = (size_t)wg_forest_spring_rows(options->clamp);
+    const size_t padded = (size_t)wgi_padded(count);
+    memset(out, 0, rows * padded * sizeof(float));
+    for (size_t i = 0; i < (size_t)count; ++i) {
+        double row[WGI_SPRING_ROWS];
+        wgi_spring_coefficients(
+            springs->mass[i], springs->stiffness[i], springs->damping[i], springs->drag[i], options,
+            row);
+        for (size_t r = 0; r < rows; ++r)
+            out[r * padded + i] = (float)row[r];
+    }
+    return WG_OK;
 }

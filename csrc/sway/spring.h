@@ -8,6 +8,7 @@ typedef struct wgi_frame {
     wgi_quat world; ///< G(n-1)
     wgi_quat back;  ///< G(n-1)^T G(n-2)
     wgi_vec3 moved; ///< G(n-1)^T (pivot(n-2) - pivot(n-1)), m
+    wgi_vec3 pivot; ///< pivot(n-1) from the tree's origin, m
 } wgi_frame;
 
 /// Per-branch constants in the form the step reads; see wgi_spring_coefficients.
@@ -39,12 +40,13 @@ WGI_INLINE wgi_frame wgi_frame_of_child(
     wgi_frame frame;
     const wgi_quat now = wgi_quat_from_vector(rotation);
     frame.world = wgi_quat_multiply(parent->world, now);
+    frame.pivot = wgi_vec3_add(parent->pivot, wgi_quat_rotate(parent->world, offset));
     if (inertia) {
         const wgi_quat before = wgi_quat_from_vector(previous);
-        const wgi_vec3 pivot = wgi_vec3_add(parent->moved, wgi_quat_displace(parent->back, offset));
+        const wgi_vec3 moved = wgi_vec3_add(parent->moved, wgi_quat_displace(parent->back, offset));
         const wgi_quat back = wgi_quat_divide(now, wgi_quat_multiply(parent->back, before));
         frame.back = wgi_quat_normalise(back);
-        frame.moved = wgi_quat_rotate_back(now, pivot);
+        frame.moved = wgi_quat_rotate_back(now, moved);
     } else {
         frame.back = wgi_quat_identity();
         frame.moved = wgi_vec3_set(0.0f, 0.0f, 0.0f);
@@ -52,10 +54,10 @@ WGI_INLINE wgi_frame wgi_frame_of_child(
     return frame;
 }
 
-/// Velocity in the frame the spring lives in: that of the ancestors.
-WGI_INLINE wgi_vec3 wgi_torque(wgi_vec3 arm, const wgi_quat* parent_world, wgi_vec3 wind)
+/// Torque over drag, in the frame the spring lives in: that of the ancestors.
+WGI_INLINE wgi_vec3 wgi_torque(wgi_vec3 arm, wgi_quat parent_world, wgi_vec3 wind)
 {
-    return wgi_vec3_cross(arm, wgi_quat_rotate_back(*parent_world, wind));
+    return wgi_vec3_cross(arm, wgi_quat_rotate_back(parent_world, wind));
 }
 
 WGI_INLINE wgf8 wgi_flow(
@@ -84,22 +86,41 @@ WGI_INLINE wgf8 wgi_exact_flow(
     return omega + last;
 }
 
+/// Rotation, direction and reach of a branch as they are before the step.
+typedef struct wgi_pose {
+    wgi_quat turn;
+    wgi_vec3 arm;   ///< R dir, in the frame of the ancestors
+    wgi_vec3 reach; ///< arm + offset_by_arm: parent's pivot to centre of mass, in arm lengths
+} wgi_pose;
+
+WGI_INLINE wgi_pose wgi_pose_of(wgi_vec3 rotation, const wgi_rest* rest)
+{
+    wgi_pose pose;
+    pose.turn = wgi_quat_from_vector(rotation);
+    pose.arm = wgi_quat_rotate(pose.turn, rest->direction);
+    pose.reach = wgi_vec3_add(rest->offset_by_arm, pose.arm);
+    return pose;
+}
+
+/// The shortest rotation that takes the arm back to where the ancestors carried it from.
+WGI_INLINE wgi_quat wgi_lag(const wgi_pose* pose, const wgi_frame* parent, const wgi_rest* rest)
+{
+    const wgi_vec3 moved = wgi_vec3_add(
+        wgi_vec3_scale(rest->inverse_arm, parent->moved),
+        wgi_quat_displace(parent->back, pose->reach));
+    return wgi_quat_between(pose->arm, moved);
+}
+
+/// One step. `torque` is (R dir) x (P^T wind), without the drag.
 WGI_INLINE wgi_state wgi_spring_step(
-    const wgi_state* state, const wgi_frame* parent, wgi_vec3 wind, const wgi_rest* rest,
-    const wgi_spring* s, const wgi_step_flags* f)
+    const wgi_state* state, const wgi_pose* pose, const wgi_frame* parent, wgi_vec3 torque,
+    const wgi_rest* rest, const wgi_spring* s, const wgi_step_flags* f)
 {
     const wgi_vec3 theta = state->rotation, omega = state->angular_velocity;
-    wgi_quat turn = wgi_quat_from_vector(theta);
-    const wgi_vec3 arm = wgi_quat_rotate(turn, rest->direction);
-    const wgi_vec3 tau = wgi_torque(arm, &parent->world, wind);
-
+    wgi_quat turn = pose->turn;
     wgi_vec3 lag = wgi_vec3_set(0.0f, 0.0f, 0.0f);
     if (f->inertia) {
-        const wgi_vec3 reach = wgi_vec3_add(rest->offset_by_arm, arm);
-        const wgi_vec3 moved = wgi_vec3_add(
-            wgi_vec3_scale(rest->inverse_arm, parent->moved),
-            wgi_quat_displace(parent->back, reach));
-        const wgi_quat correction = wgi_quat_between(arm, moved);
+        const wgi_quat correction = wgi_lag(pose, parent, rest);
         lag = wgi_vec3_scale(wgf8_set(f->inverse_dt), wgi_vector_from_quat(correction));
         turn = wgi_quat_multiply(correction, turn);
     }
@@ -108,15 +129,15 @@ WGI_INLINE wgi_state wgi_spring_step(
     wgi_vec3 rate;
     if (f->exponential) {
         next.angular_velocity = (wgi_vec3){
-            wgi_exact_flow(s, f, theta.x, omega.x, lag.x, tau.x, &rate.x),
-            wgi_exact_flow(s, f, theta.y, omega.y, lag.y, tau.y, &rate.y),
-            wgi_exact_flow(s, f, theta.z, omega.z, lag.z, tau.z, &rate.z),
+            wgi_exact_flow(s, f, theta.x, omega.x, lag.x, torque.x, &rate.x),
+            wgi_exact_flow(s, f, theta.y, omega.y, lag.y, torque.y, &rate.y),
+            wgi_exact_flow(s, f, theta.z, omega.z, lag.z, torque.z, &rate.z),
         };
     } else {
         next.angular_velocity = (wgi_vec3){
-            wgi_flow(s, f, theta.x, omega.x, lag.x, tau.x, &rate.x),
-            wgi_flow(s, f, theta.y, omega.y, lag.y, tau.y, &rate.y),
-            wgi_flow(s, f, theta.z, omega.z, lag.z, tau.z, &rate.z),
+            wgi_flow(s, f, theta.x, omega.x, lag.x, torque.x, &rate.x),
+            wgi_flow(s, f, theta.y, omega.y, lag.y, torque.y, &rate.y),
+            wgi_flow(s, f, theta.z, omega.z, lag.z, torque.z, &rate.z),
         };
     }
     turn = wgi_quat_multiply(wgi_quat_from_vector(wgi_vec3_scale(wgf8_set(f->dt), rate)), turn);

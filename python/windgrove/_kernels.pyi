@@ -205,3 +205,34 @@ def cascade_step(
     threads: int,
     /,
 ) -> tuple | None: ...
+def specimen_size(count: int, /) -> int: ...
+def specimen_init(
+    position: NDArray[np.float64],
+    direction: NDArray[np.float64],
+    length: NDArray[np.float64],
+    parent: NDArray[np.int32],
+    memory: NDArray[np.uint8],
+    /,
+) -> None: ...
+def forest_springs(
+    mass: NDArray[np.float64],
+    stiffness: NDArray[np.float64],
+    damping: NDArray[np.float64],
+    drag: NDArray[np.float64],
+    dt: float,
+    clamp: int,
+    out: NDArray[np.float32],
+    /,
+) -> None: ...
+def forest_scratch(padded: int, threads: int, /) -> int: ...
+def forest_run(
+    forest: tuple[Any, ...],
+    options: tuple[Any, ...],
+    wind: tuple[Any, Any],
+    steps: int,
+    record: tuple[Any, ...] | None,
+    drag: NDArray[np.float32] | None,
+    scratch: NDArray[np.uint8],
+    threads: int,
+    /,
+) -> tuple[int, int, int] | None: ...

@@ -1,0 +1,107 @@
+"""Handing a wind to the C core: as a series, as grids, or sampled at the centres of mass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..wind.protocol import Prevailing
+
+if TYPE_CHECKING:
+    from .group import Group
+
+# A call of the C core lasts about this long, so that Ctrl-C and flushes are answered at once.
+CALL_SECONDS = 0.05
+BRANCH_SECONDS = 40e-9  # s of one branch step on a slow machine
+
+
+class Feed:
+    """One wind, in the form that each block of steps wants it.
+
+    - None: still air, any number of steps at once;
+    - winds that are one vector at any instant (``velocity(time)`` and ``prevailing(time)``): a
+      series, any number of steps at once;
+    - a wind that is stepped (``step`` and ``view``): its grids as they stand, sampled in C;
+    - other winds with ``view(time)``: the same, one step at a time;
+    - anything with ``sample(points, time)``: sampled here, one step at a time.
+    """
+
+    def __init__(self, wind: Any) -> None:
+        self.wind = wind
+        self.stepped = hasattr(wind, "step") and hasattr(wind, "time")
+        if wind is None:
+            self.kind = "still"
+        elif self.stepped and hasattr(wind, "view"):
+            self.kind = "grids"
+        elif hasattr(wind, "velocity") and hasattr(wind, "prevailing") and not self.stepped:
+            self.kind = "series"
+        elif hasattr(wind, "view") and not self.stepped:
+            self.kind = "view"
+        elif callable(getattr(wind, "sample", None)):
+            self.kind = "samples"
+        else:
+            raise TypeError(
+                f"wind: expected None or something with sample(points, time), got {wind!r}"
+            )
+
+    def frames_at_once(self, branch_steps: int) -> int:
+        """Frames of a block, so that a call of the core stays short."""
+        most = CALL_SECONDS / (BRANCH_SECONDS * max(1, branch_steps))
+        return int(min(4096, max(1, most)))
+
+    def parts(self, steps: int) -> Iterator[tuple[int, int]]:
+        """(first step, number of steps) of the calls that a block needs."""
+        if self.kind in ("still", "series", "grids"):
+            yield 0, steps
+            return
+        for step in range(steps):
+            yield step, 1
+
+    def for_group(self, group: Group, time: float, dt: float, steps: int) -> tuple[Any, Any]:
+        """The wind of `steps` steps from `time`, as `_kernels.forest_run` takes it.
+
+        A step from t to t + dt feels the wind of t + dt at the places of t.
+        """
+        if self.kind == "still":
+            return None, None
+        if self.kind == "series":
+            times = time + dt * np.arange(1, steps + 1)
+            series = np.array([self.wind.velocity(float(t)) for t in times], dtype=np.float64)
+            outside = self.wind.prevailing(float(times[-1]))
+            if np.isfinite(series).all():
+                return series, outside
+            return series, Prevailing((0.0, 0.0, 0.0), *_profile(outside))
+        if self.kind == "grids":
+            return None, self.wind.view()
+        if self.kind == "view":
+            return None, self.wind.view(time + dt)
+        return self._samples(group, time + dt), None
+
+    def _samples(self, group: Group, time: float) -> NDArray[np.float32]:
+        points = group.centres_of_mass()
+        m, n = points.shape[:2]
+        flat = points.reshape(-1, 3)
+        given = self.wind.sample(flat) if self.stepped else self.wind.sample(flat, time)
+        values = np.asarray(given, dtype=np.float32)
+        if values.shape != (m * n, 3):
+            raise ValueError(f"wind: sample gave shape {values.shape}, expected {(m * n, 3)}")
+        out = np.zeros((m, 3, group.padded), np.float32)
+        out[:, :, :n] = values.reshape(m, n, 3).transpose(0, 2, 1)
+        return out
+
+    def is_finite(self, group: Group, slot: int, branch: int, time: float) -> bool:
+        """Whether the wind at a branch's rest place is finite."""
+        if self.wind is None:
+            return True
+        m, n = len(group), len(group.tree)
+        rest = group.to_world(np.broadcast_to(group.tree.centre_of_mass, (m, n, 3)))
+        flat = rest.reshape(-1, 3)
+        given = self.wind.sample(flat) if self.stepped else self.wind.sample(flat, time)
+        return bool(np.isfinite(np.asarray(given)[slot * n + branch]).all())
+
+
+def _profile(outside: Prevailing) -> tuple[Any, ...]:
+    return outside.profile, outside.ground, outside.reference_height, outside.parameter

@@ -1,0 +1,263 @@
+"""The instances of one specimen: their arrays, and the calls of the C core that move them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _kernels
+from ..analysis.frequencies import discrete_response
+from ..kernels.sway import CLAMPS
+from ..trees.tree import Tree
+
+STATE_NAMES = ("rotation", "previous_rotation", "angular_velocity")
+PARAMETER_NAMES = ("mass", "stiffness", "damping", "drag", "frequency", "damping_ratio")
+
+
+class InstanceState(NamedTuple):
+    """Motion of one instance: live float32 views (n, 3); writing them moves the tree."""
+
+    rotation: NDArray[np.float32]
+    previous_rotation: NDArray[np.float32]
+    angular_velocity: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """What all instances of a `Sway` share: the parts of the step that can be switched."""
+
+    clamp: str = "source"
+    inertia: bool = True
+    damping_rate: str = "relative"
+    torsion: bool = True
+    noise: float = 0.0
+    noise_frequency: str = "natural"
+    drag_exponent: float = 0.0
+    reference_speed: float = 10.0
+    threads: int = 1
+
+    def packed(self, dt: float, time: float) -> tuple[Any, ...]:
+        """The tuple that `_kernels.forest_run` takes."""
+        return (
+            dt,
+            CLAMPS.index(self.clamp),
+            self.inertia,
+            self.damping_rate == "relative",
+            self.torsion,
+            time,
+            self.noise,
+            self.drag_exponent,
+            self.reference_speed,
+        )
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where instances stand: arrays over instances."""
+
+    place: NDArray[np.float64]  # (m, 3) m
+    turn: NDArray[np.float32]  # (m, 4) unit quaternions, tree to world
+    scale: NDArray[np.float32]  # (m,)
+    key: NDArray[np.uint32]  # (m,) what the noise is keyed by
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def take(self, index: NDArray[np.intp] | slice) -> Placement:
+        return Placement(self.place[index], self.turn[index], self.scale[index], self.key[index])
+
+    def join(self, other: Placement) -> Placement:
+        return Placement(
+            *(
+                np.concatenate([getattr(self, name), getattr(other, name)])
+                for name in ("place", "turn", "scale", "key")
+            )
+        )
+
+
+class Group:
+    """Instances of one tree in the layout of the kernels.
+
+    State arrays are (instance, 3, padded) float32 with `padded` the branch count rounded up to 8.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        n = len(tree)
+        self.padded = (n + 7) // 8 * 8
+        self.specimen = np.zeros(_kernels.specimen_size(n), dtype=np.uint8)
+        _kernels.specimen_init(
+            tree.position, tree.direction, tree.length, tree.parent, self.specimen
+        )
+        empty = np.zeros((0, 3))
+        self.placement = Placement(
+            empty,
+            np.zeros((0, 4), np.float32),
+            np.zeros(0, np.float32),
+            np.zeros(0, np.uint32),
+        )
+        self.parameters: dict[str, NDArray[np.float64]] = {}
+        for name in STATE_NAMES:
+            setattr(self, name, np.zeros((0, 3, self.padded), np.float32))
+        self._coefficients: dict[Any, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
+
+    rotation: NDArray[np.float32]
+    previous_rotation: NDArray[np.float32]
+    angular_velocity: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.placement)
+
+    @property
+    def sets(self) -> int:
+        """Sets of parameters: 1 where all instances share them."""
+        return len(self.parameters["mass"])
+
+    # -- instances -------------------------------------------------------------------------------
+
+    def add(self, placement: Placement, parameters: dict[str, NDArray[np.float64]]) -> None:
+        """Append instances at rest; `parameters` have (1, n) or (instances, n)."""
+        count, new = len(placement), len(self) == 0
+        shared = new or (
+            self.sets == 1
+            and len(parameters["mass"]) == 1
+            and all(np.array_equal(self.parameters[k], parameters[k]) for k in PARAMETER_NAMES)
+        )
+        if new:
+            self.parameters = {k: np.array(parameters[k]) for k in PARAMETER_NAMES}
+        elif not shared:
+            mine = {k: self._for_each(self.parameters[k], len(self)) for k in PARAMETER_NAMES}
+            theirs = {k: self._for_each(parameters[k], count) for k in PARAMETER_NAMES}
+            self.parameters = {k: np.concatenate([mine[k], theirs[k]]) for k in PARAMETER_NAMES}
+        self.placement = self.placement.join(placement)
+        rest = np.zeros((count, 3, self.padded), np.float32)
+        for name in STATE_NAMES:
+            setattr(self, name, np.concatenate([getattr(self, name), rest]))
+        self._coefficients.clear()
+
+    @staticmethod
+    def _for_each(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+        return np.broadcast_to(values, (count, values.shape[1])) if len(values) == 1 else values
+
+    def keep(self, index: NDArray[np.intp]) -> None:
+        """Keep only these instances, in this order."""
+        if self.sets > 1:
+            self.parameters = {k: v[index] for k, v in self.parameters.items()}
+        self.placement = self.placement.take(index)
+        for name in STATE_NAMES:
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[index]))
+        self._coefficients.clear()
+
+    def state(self, slot: int) -> InstanceState:
+        """Live views (n, 3) of one instance."""
+        n = len(self.tree)
+        return InstanceState(*(getattr(self, name)[slot].T[:n] for name in STATE_NAMES))
+
+    def snapshot(self) -> list[NDArray[np.float32]]:
+        return [getattr(self, name).copy() for name in STATE_NAMES]
+
+    def restore(self, arrays: Sequence[NDArray[np.float32]]) -> None:
+        for name, values in zip(STATE_NAMES, arrays, strict=True):
+            getattr(self, name)[...] = values
+
+    # -- stepping --------------------------------------------------------------------------------
+
+    def coefficients(
+        self, options: StepOptions, dt: float
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Spring coefficients and noise frequencies for a step of `dt`; made once and kept."""
+        key = (dt, options.clamp, options.noise_frequency)
+        if key not in self._coefficients:
+            p = self.parameters
+            rows = 8 if options.clamp == "exponential" else 3
+            springs = np.empty((self.sets, rows, self.padded), np.float32)
+            _kernels.forest_springs(
+                np.ascontiguousarray(p["mass"]),
+                np.ascontiguousarray(p["stiffness"]),
+                np.ascontiguousarray(p["damping"]),
+                np.ascontiguousarray(p["drag"]),
+                dt,
+                CLAMPS.index(options.clamp),
+                springs,
+            )
+            frequency = np.zeros((self.sets, self.padded), np.float32)
+            frequency[:, : len(self.tree)] = self._noise_frequency(options, dt)
+            self._coefficients = {key: (springs, frequency)}
+        return self._coefficients[key]
+
+    def _noise_frequency(self, options: StepOptions, dt: float) -> NDArray[np.float64]:
+        natural = self.parameters["frequency"]
+        if options.noise_frequency == "natural":
+            return natural
+        p = self.parameters
+        realised = discrete_response(
+            p["mass"], p["stiffness"], p["damping"], dt, options.clamp
+        ).frequency
+        # A dead-beat branch has none: the frequency of the clamp, 1 / (6 dt).
+        return np.where(np.isfinite(realised), realised, 1.0 / (6.0 * dt))
+
+    def drag(self) -> NDArray[np.float32]:
+        """(sets, padded) float32, for the torque channel."""
+        values = np.zeros((self.sets, self.padded), np.float32)
+        values[:, : len(self.tree)] = self.parameters["drag"]
+        return values
+
+    def run(
+        self,
+        options: StepOptions,
+        *,
+        dt: float,
+        time: float,
+        wind: tuple[Any, Any],
+        steps: int,
+        record: tuple[Any, ...] | None = None,
+    ) -> tuple[int, int, int] | None:
+        """`steps` steps in one call; the (step, instance, branch) that diverged, or None."""
+        if not len(self):
+            return None
+        springs, frequency = self.coefficients(options, dt)
+        p = self.placement
+        scratch = np.empty(_kernels.forest_scratch(self.padded, options.threads), np.uint8)
+        state = (self.rotation, self.previous_rotation, self.angular_velocity)
+        forest = (self.specimen, springs, frequency, p.place, p.turn, p.scale, p.key, *state)
+        drag = self.drag() if record is not None and record[6] is not None else None
+        packed = options.packed(dt, time)
+        return _kernels.forest_run(
+            forest, packed, wind, steps, record, drag, scratch, options.threads
+        )
+
+    def centres_of_mass(self) -> NDArray[np.float64]:
+        """(instances, n, 3) world positions of the points at 75 % of the length, m."""
+        return self._points_along(0.75)
+
+    def tips(self) -> NDArray[np.float64]:
+        """(instances, n, 3) world positions of the far ends, m."""
+        return self._points_along(1.0)
+
+    def _points_along(self, share: float) -> NDArray[np.float64]:
+        tree, n = self.tree, len(self.tree)
+        rotation = np.ascontiguousarray(
+            self.rotation[:, :, :n].transpose(0, 2, 1), dtype=np.float64
+        )
+        quaternion = np.empty((len(self), n, 4))
+        pivot = np.empty((len(self), n, 3))
+        _kernels.rotation_frames(tree.position, tree.parent, rotation, quaternion, pivot)
+        along = tree.direction * (share * tree.length)[:, None]
+        return self.to_world(pivot + rotate(quaternion, along))
+
+    def to_world(self, local: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points (instances, k, 3) from the axes of the trees to the world."""
+        p = self.placement
+        turned = rotate(p.turn[:, None].astype(np.float64), local * p.scale[:, None, None])
+        return p.place[:, None] + turned
+
+
+def rotate(quaternion: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    w, v = quaternion[..., :1], quaternion[..., 1:]
+    c = np.cross(v, vector)
+    return vector + 2 * (w * c + np.cross(v, c))

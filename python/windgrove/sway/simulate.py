@@ -1,0 +1,290 @@
+"""simulate: trees in a wind for a while, recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time as clock
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import checks
+from ..errors import Diverged
+from .channels import (
+    CHANNELS,
+    Frames,
+    attributes,
+    chosen_branches,
+    chosen_channels,
+    coordinates,
+    tree_groups,
+)
+from .feed import Feed
+from .interrupts import patient_interrupts
+from .sway import Sway
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MEMORY_LIMIT = 4 * 2**30  # bytes kept in memory without `record`
+
+
+def simulate(
+    sway: Sway,
+    wind: Any = None,
+    *,
+    duration: float,
+    dt: float = 1 / 30,
+    record: str | os.PathLike[str] | None = None,
+    channels: str | Sequence[str] = ("rotation",),
+    branches: ArrayLike | None = None,
+    every: int = 1,
+    focus: ArrayLike | None = None,
+    progress: bool | None = None,
+    overwrite: bool = True,
+    live: bool = False,
+) -> xr.Dataset:
+    """Run trees in a wind and record what they do.
+
+    Parameters
+    ----------
+    sway : Sway
+        Advanced in place; a run goes on from where it is.
+    wind : Wind, UniformWind, GustWind, RecordedWind, or anything with ``sample(points, time)``
+        A `Wind` is stepped at its own dt before the trees, while its time + dt is not beyond the
+        frame's time, both counted from the start of the run. None is still air.
+    duration : float
+        [s], rounded to whole frames.
+    dt : float
+        Of a frame [s]; `Sway(substeps=...)` makes the springs' own steps smaller.
+    record : path, optional
+        An HDF5 file, written as ``NAME.part`` and renamed at the end. Without it everything is
+        kept in memory.
+    channels : sequence of str
+        Of "rotation", "angular_velocity", "tip", "wind", "torque".
+    branches : array_like of int, optional
+        Branches to record; all by default.
+    every : int
+        Record every so many frames.
+    focus : array_like, shape (3,), optional
+        What the grids of a `Wind` follow [m]; by default the middle of the first tree's height.
+    progress : bool, optional
+        A progress bar on the error stream; by default where that is a terminal.
+    overwrite : bool
+        False refuses, before the first step, where `record` exists.
+    live : bool
+        Let another process follow the file.
+
+    Returns
+    -------
+    xarray.Dataset
+        Variables over (time, instance, branch, component); the first frame is the state at the
+        start, the rest pose of a fresh `Sway`. Wind and torque are those of the step that led to
+        a frame, NaN in the first. Read lazily from the file where `record` is given.
+
+    Raises
+    ------
+    windgrove.Diverged
+        A state is not finite; what was recorded before stays in ``NAME.part``.
+    KeyboardInterrupt
+        After Ctrl-C: with `record` the file is closed under its name first. Without, the frames
+        so far are returned with a warning instead.
+    """
+    if not isinstance(sway, Sway):
+        raise TypeError(f"sway: expected a Sway, got {type(sway).__name__}")
+    if not len(sway):
+        raise ValueError("sway: there is no tree in it")
+    run = _Run(sway, Feed(wind), duration, dt, every, chosen_channels(channels), branches, focus)
+    with run.bar(progress) as bar, patient_interrupts() as check:
+        run.check = check
+        if record is not None:
+            return _to_file(run, Path(record), bar, overwrite=overwrite, live=live)
+        return _in_memory(run, bar)
+
+
+class _Run:
+    """One call of `simulate`: its plan, and the blocks of frames it yields."""
+
+    def __init__(
+        self,
+        sway: Sway,
+        feed: Feed,
+        duration: float,
+        dt: float,
+        every: int,
+        channels: tuple[str, ...],
+        branches: ArrayLike | None,
+        focus: ArrayLike | None,
+    ) -> None:
+        self.sway, self.feed = sway, feed
+        self.duration = checks.number(duration, "duration", low=0.0)
+        self.dt = checks.number(dt, "dt", above=0.0)
+        self.every = checks.integer(every, "every", low=1)
+        count = round(self.duration / self.dt)
+        self.frame_count = count - count % self.every
+        self.branches = chosen_branches(branches, sway.widest)
+        self.frames = Frames(sway, channels, self.branches)
+        self.channels = channels
+        self.attrs = attributes(sway, feed.wind, self.dt, self.duration, self.every)
+        self.focus = _focus_of(sway, focus)
+        self.start = sway.time
+        self.wind_start = float(feed.wind.time) if feed.stepped else 0.0
+        self.done = 0
+        self.check: Callable[[], None] = lambda: None
+
+    @contextlib.contextmanager
+    def bar(self, progress: bool | None) -> Iterator[Any]:
+        from tqdm.auto import tqdm
+
+        shown = sys.stderr.isatty() if progress is None else progress
+        with tqdm(
+            total=self.frame_count, unit="frame", disable=not shown, leave=False, desc="simulate"
+        ) as bar:
+            yield bar
+
+    def times(self, first: int, count: int) -> NDArray[np.float64]:
+        """Times of recorded frames; 0 is the state at the start."""
+        frame = np.arange(first, first + count, dtype=np.float64)
+        return self.start + self.dt * self.every * frame
+
+    def blocks(self) -> Iterator[tuple[NDArray[np.float64], dict[str, NDArray[np.float32]]]]:
+        """Recorded frames: their times and channels, the state at the start first."""
+        yield self.times(0, 1), self.frames.now()
+        recorded = 1
+        while self.done < self.frame_count:
+            before, error = self.sway.steps, None
+            try:
+                count = self._next_block()
+            except Diverged as diverged:
+                error, count = diverged, (self.sway.steps - before) // self.every
+                self.frames.thin(self.every)
+            if count:
+                yield self.times(recorded, count), self.frames.joined(count)
+            if error is not None:
+                raise error
+            recorded += count
+
+    def _next_block(self) -> int:
+        """Advances by whole recorded frames; how many."""
+        self.check()
+        left = self.frame_count - self.done
+        if self.feed.stepped:
+            frames = self._stepped_frames(left)
+        else:
+            work = self.sway.branch_count * self.sway.substeps
+            frames = max(self.every, self.feed.frames_at_once(work) // self.every * self.every)
+        frames = min(frames, left)
+        count = frames // self.every
+        self.frames.begin(frames)
+        if self.feed.stepped:
+            for frame in range(frames):
+                self.check()
+                self._step_wind(self.done + frame + 1)
+                self._advance(1, frame)
+        else:
+            self._advance(frames, 0)
+        self.done += frames
+        if self.every > 1:
+            self.frames.thin(self.every)
+        return count
+
+    def _advance(self, frames: int, at: int) -> None:
+        def record(number: int, done: int, step: int, steps: int) -> tuple[Any, ...]:
+            return self.frames.tuple_for(number, at + done, step, steps)
+
+        self.sway._advance(self.feed, self.dt, frames, record)
+
+    def _stepped_frames(self, left: int) -> int:
+        """With a wind that steps, as many frames as were done in about a tenth of a second."""
+        return self.every * max(1, min(left, 8) // self.every)
+
+    def _step_wind(self, frame: int) -> None:
+        wind = self.feed.wind
+        # A thousandth of a step, so that rounding of sums of dt cannot lose one.
+        limit = self.wind_start + frame * self.dt + 1e-3 * min(self.dt, float(wind.dt))
+        while float(wind.time) + float(wind.dt) <= limit:
+            wind.step(focus=self.focus)
+
+
+def _focus_of(sway: Sway, focus: ArrayLike | None) -> NDArray[np.float64]:
+    if focus is not None:
+        return checks.vector(focus, "focus")
+    tree = sway.tree
+    base = np.array([0.0, 0.0, tree.base + 0.5 * tree.height])
+    return sway.at[0] + base * float(sway.scale[0])
+
+
+def _in_memory(run: _Run, bar: Any) -> xr.Dataset:
+    frames = run.frame_count // run.every + 1
+    shape = (frames, len(run.sway), len(run.branches), 3)
+    size = len(run.channels) * int(np.prod(shape)) * 4
+    if size > MEMORY_LIMIT:
+        raise ValueError(
+            f"record: {size / 2**30:.1f} GiB would be kept in memory; name a file with record=, "
+            "or choose branches= or every="
+        )
+    data = {name: np.empty(shape, np.float32) for name in run.channels}
+    count, interrupted = 0, False
+    try:
+        for times, block in run.blocks():
+            for name, values in block.items():
+                data[name][count : count + len(times)] = values
+            count += len(times)
+            bar.update(run.done - bar.n)
+    except KeyboardInterrupt:
+        if count == 0:
+            raise
+        interrupted = True
+    if interrupted:
+        warnings.warn(
+            f"interrupted: the dataset ends at {run.times(count - 1, 1)[0]:g} s", stacklevel=3
+        )
+        run.attrs["status"] = "interrupted"
+    return _dataset(run, count, data)
+
+
+def _dataset(run: _Run, count: int, data: dict[str, NDArray[np.float32]]) -> xr.Dataset:
+    import xarray as xr
+
+    from ..recording.layout import coordinate
+
+    coords: dict[str, Any] = {"time": ("time", run.times(0, count), {"units": "s", "axis": "T"})}
+    for name, given in coordinates(run.sway, run.branches).items():
+        read = coordinate(name, given)
+        coords[name] = (read.dims, read.values, dict(read.attrs))
+    variables = {}
+    for name, values in data.items():
+        spec = CHANNELS[name]
+        attrs = {"units": spec.units, "long_name": spec.long_name, **spec.attrs}
+        variables[name] = (("time", *spec.dims), values[:count], attrs)
+    return xr.Dataset(variables, coords=coords, attrs=run.attrs)
+
+
+def _to_file(run: _Run, path: Path, bar: Any, *, overwrite: bool, live: bool) -> xr.Dataset:
+    from ..recording.reader import open_recording
+    from ..recording.writer import RecordingWriter
+
+    writer = RecordingWriter(
+        path,
+        channels={name: CHANNELS[name] for name in run.channels},
+        coords=coordinates(run.sway, run.branches),
+        attrs=run.attrs,
+        groups=tree_groups(run.sway),
+        overwrite=overwrite,
+        live=live,
+    )
+    with writer:
+        shown = clock.monotonic()
+        for times, block in run.blocks():
+            writer.append(times, block)
+            if clock.monotonic() - shown > 0.1:
+                bar.update(run.done - bar.n)
+                shown = clock.monotonic()
+        bar.update(run.done - bar.n)
+    return open_recording(path)

@@ -1,0 +1,508 @@
+"""Sway: instances of trees, and the state of their springs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import checks
+from ..errors import Diverged
+from ..kernels.sway import CLAMPS, DAMPING_RATES
+from ..species.load import load_species
+from ..species.species import Species
+from ..trees.parameters import branch_parameters
+from ..trees.tree import Tree
+from .feed import Feed
+from .group import PARAMETER_NAMES, STATE_NAMES, Group, InstanceState, Placement, StepOptions
+from .placing import keys_of, quaternions_of
+
+STATES = ("float32",)
+NOISE_FREQUENCIES = ("natural", "realised")
+DRAG_LAWS = {"linear": 0.0, "quadratic": 1.0}
+
+AnySpecies = Species | str | os.PathLike[str]
+
+
+class Sway:
+    """Trees that sway: instances of one or several specimens, each branch a damped spring.
+
+    Parameters
+    ----------
+    tree : Tree or sequence of Tree
+        One for all instances, or one for each. Instances of the same `Tree` object share its
+        description and are stepped together.
+    species : Species, name or path, or a sequence of them
+        One for all instances, or one for each: a forest of variants.
+    at : array_like, shape (m, 3) or (3,)
+        World positions of the trees' origins [m].
+    turn : float or array_like, shape (m,), (m, 3) or (m, 4)
+        Angles about the vertical [rad], rotation vectors [rad], or unit quaternions (w, x, y, z).
+    scale : float or array_like, shape (m,)
+        Of the tree's points; the springs are those of the unscaled tree, as in the source.
+    ids : array_like of int, shape (m,), optional
+        What the noise of a tree is keyed by. By default it follows from the position, so that the
+        order of the trees changes nothing and variants at one place share their noise.
+    parameters : BranchParameters or mapping, optional
+        `mass`, `stiffness`, `damping`, `drag`, each (n,) or (m, n), in place of what the species
+        says; only with a single tree.
+    noise : float
+        Greatest angle by which gradient noise turns the wind about the vertical [rad].
+    noise_frequency : {"natural", "realised"}
+        Speed of that noise: the branch's natural frequency, as in the source, or the one that the
+        clamped step realises.
+    seed : int
+        Of the noise.
+    clamp, inertia, damping_rate, torsion
+        Parts of the step; see `windgrove.kernels.step_springs`.
+    drag_law : {"linear", "quadratic"} or float
+        A number is a Vogel exponent E: the torque grows as speed^(2 + E); linear is E = -1.
+    reference_speed : float
+        Speed at which all drag laws give the same torque [m/s].
+    substeps : int
+        Steps of the springs in each frame.
+    threads : int
+        1 to 64; changes no bit of the result.
+
+    Attributes
+    ----------
+    trees, species : tuple
+        Of every instance.
+    at, turn, scale, ids : ndarray
+        Of every instance; copies.
+    time : float
+        [s], moved by `step` and `simulate`.
+
+    Examples
+    --------
+    >>> import windgrove as wg
+    >>> sway = wg.Sway(wg.grow_tree("birch", seed=1), "birch", at=[(0, 0, 0), (8, 0, 0)])
+    >>> sway.step(wg.UniformWind((5, 0, 0)), dt=1 / 30)
+    >>> sway.rotation.shape[0], sway.steps
+    (2, 1)
+    """
+
+    def __init__(
+        self,
+        tree: Tree | Sequence[Tree],
+        species: AnySpecies | Sequence[AnySpecies],
+        at: ArrayLike = ((0.0, 0.0, 0.0),),
+        *,
+        turn: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        ids: ArrayLike | None = None,
+        parameters: Any = None,
+        state: str = "float32",
+        noise: float = 0.3,
+        noise_frequency: str = "natural",
+        seed: int = 0,
+        clamp: str = "source",
+        inertia: bool = True,
+        damping_rate: str = "relative",
+        torsion: bool = True,
+        drag_law: str | float = "linear",
+        reference_speed: float = 10.0,
+        substeps: int = 1,
+        threads: int = 1,
+    ) -> None:
+        self.state_kind = checks.choice(state, "state", STATES)
+        self.seed = checks.integer(seed, "seed", low=0, high=2**64 - 1)
+        self.substeps = checks.integer(substeps, "substeps", low=1, high=10_000)
+        self.options = StepOptions(
+            clamp=checks.choice(clamp, "clamp", CLAMPS),
+            inertia=bool(inertia),
+            damping_rate=checks.choice(damping_rate, "damping_rate", DAMPING_RATES),
+            torsion=bool(torsion),
+            noise=checks.number(noise, "noise", low=0.0, high=np.pi),
+            noise_frequency=checks.choice(noise_frequency, "noise_frequency", NOISE_FREQUENCIES),
+            drag_exponent=_drag_exponent(drag_law),
+            reference_speed=checks.number(reference_speed, "reference_speed", above=0.0),
+            threads=checks.threads(threads),
+        )
+        self._groups: list[Group] = []
+        self._where = np.zeros((0, 2), dtype=np.intp)  # group and slot of every instance
+        self._species: list[Species] = []
+        self._ids = np.zeros(0, dtype=np.int64)
+        self._turned = False
+        self._base_time, self._dt, self._counted = 0.0, 0.0, 0
+        self.steps = 0
+        self.add(tree, species, at, turn=turn, scale=scale, ids=ids, parameters=parameters)
+
+    # -- instances -------------------------------------------------------------------------------
+
+    def add(
+        self,
+        tree: Tree | Sequence[Tree],
+        species: AnySpecies | Sequence[AnySpecies],
+        at: ArrayLike = ((0.0, 0.0, 0.0),),
+        *,
+        turn: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        ids: ArrayLike | None = None,
+        parameters: Any = None,
+    ) -> NDArray[np.intp]:
+        """Add instances, at rest; the others go on undisturbed. Returns their indices."""
+        trees = [tree] if isinstance(tree, Tree) else list(tree) if np.iterable(tree) else []
+        if not trees or not all(isinstance(item, Tree) for item in trees):
+            raise TypeError(f"tree: expected a Tree or a sequence of them, got {tree!r}")
+        named = [species] if isinstance(species, (Species, str, os.PathLike)) else list(species)
+        kinds = [load_species(item) for item in named]
+        place = np.atleast_2d(checks.array(at, "at", dtype=np.float64, finite=True))
+        if place.shape[1:] != (3,):
+            raise ValueError(f"at: expected shape (m, 3), got {np.shape(at)}")
+        own = _own_parameters(parameters, trees)
+        count = _common_length(
+            tree=len(trees),
+            species=len(kinds),
+            at=len(place),
+            ids=1 if ids is None else int(np.size(ids)),
+            parameters=1 if own is None else len(own["mass"]),
+            scale=int(np.size(scale)),
+            turn=1 if np.ndim(turn) == 0 else len(np.atleast_1d(np.asarray(turn))),
+        )
+        if count == 0:
+            return np.zeros(0, dtype=np.intp)
+        place = np.repeat(place, count, axis=0) if len(place) == 1 else place
+        ids, key = keys_of(ids, place, self.seed)
+        placement = Placement(
+            np.ascontiguousarray(place), quaternions_of(turn, count), _scales(scale, count), key
+        )
+        first = len(self)
+        self._ids = np.concatenate([self._ids, ids])
+        self._add_by_tree(_each(trees, count), _each(kinds, count), placement, own)
+        return np.arange(first, first + count)
+
+    def _add_by_tree(
+        self,
+        trees: list[Tree],
+        kinds: list[Species],
+        placement: Placement,
+        own: dict[str, NDArray[np.float64]] | None,
+    ) -> None:
+        where = np.empty((len(trees), 2), dtype=np.intp)
+        for tree in {id(t): t for t in trees}.values():
+            index = np.array([i for i, t in enumerate(trees) if t is tree])
+            number = next((i for i, g in enumerate(self._groups) if g.tree is tree), None)
+            if number is None:
+                number = len(self._groups)
+                self._groups.append(Group(tree))
+            group = self._groups[number]
+            where[index, 0] = number
+            where[index, 1] = len(group) + np.arange(len(index))
+            own_here = _parameters_of(tree, [kinds[i] for i in index]) if own is None else own
+            group.add(placement.take(index), own_here)
+        self._where = np.concatenate([self._where, where])
+        self._species += kinds
+
+    def remove(self, index: ArrayLike) -> None:
+        """Remove instances by index; later ones move up, states go on undisturbed."""
+        gone = np.unique(checks.array(np.atleast_1d(np.asarray(index)), "index", dtype=np.int64))
+        if gone.size and not (gone[0] >= 0 and gone[-1] < len(self)):
+            raise ValueError(f"index: expected 0 to {len(self) - 1}, got {index!r}")
+        stay = np.setdiff1d(np.arange(len(self)), gone)
+        where = self._where[stay]
+        for number, group in enumerate(self._groups):
+            mine = np.flatnonzero(where[:, 0] == number)
+            slots = where[mine, 1]
+            order = np.sort(slots)
+            group.keep(order)
+            where[mine, 1] = np.searchsorted(order, slots)
+        used = [i for i, group in enumerate(self._groups) if len(group)]
+        self._groups = [self._groups[i] for i in used]
+        where[:, 0] = np.searchsorted(used, where[:, 0])
+        self._where = where
+        self._species = [self._species[i] for i in stay]
+        self._ids = self._ids[stay]
+
+    def __len__(self) -> int:
+        return len(self._where)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The specimens, each with the arrays of its instances."""
+        return tuple(self._groups)
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        return tuple(self._groups[g].tree for g in self._where[:, 0])
+
+    @property
+    def tree(self) -> Tree:
+        """The first instance's tree."""
+        if not len(self):
+            raise ValueError("sway: there is no tree left")
+        return self._groups[self._where[0, 0]].tree
+
+    @property
+    def species(self) -> tuple[Species, ...]:
+        return tuple(self._species)
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        return self._ids.copy()
+
+    def _placed(self, name: str) -> NDArray[Any]:
+        values = [getattr(group.placement, name) for group in self._groups]
+        return np.array([values[g][s] for g, s in self._where])
+
+    @property
+    def at(self) -> NDArray[np.float64]:
+        return self._placed("place").reshape(-1, 3)
+
+    @property
+    def turn(self) -> NDArray[np.float32]:
+        """(m, 4) unit quaternions that take tree axes to world axes."""
+        return self._placed("turn").reshape(-1, 4)
+
+    @property
+    def scale(self) -> NDArray[np.float32]:
+        return self._placed("scale")
+
+    @property
+    def branch_count(self) -> int:
+        """Branches of all instances together."""
+        return sum(len(group) * len(group.tree) for group in self._groups)
+
+    @property
+    def widest(self) -> int:
+        """Branches of the largest tree."""
+        return max((len(group.tree) for group in self._groups), default=0)
+
+    # -- state -----------------------------------------------------------------------------------
+
+    def state(self, instance: int = 0) -> InstanceState:
+        """Live float32 views (n, 3) of one instance's motion, in tree axes; write to move it."""
+        instance = checks.integer(instance, "instance", low=0, high=len(self) - 1)
+        group, slot = self._where[instance]
+        return self._groups[group].state(int(slot))
+
+    def _gathered(self, name: str) -> NDArray[np.float32]:
+        out = np.full((len(self), self.widest, 3), np.nan, np.float32)
+        for number, group in enumerate(self._groups):
+            mine = np.flatnonzero(self._where[:, 0] == number)
+            n = len(group.tree)
+            values = getattr(group, name)[self._where[mine, 1], :, :n]
+            out[mine, :n] = values.transpose(0, 2, 1)
+        return out
+
+    @property
+    def rotation(self) -> NDArray[np.float32]:
+        """(m, n, 3) rotation vectors relative to rest, in tree axes [rad]; a copy.
+
+        n is the largest tree's branch count; smaller trees end in NaN.
+        """
+        return self._gathered("rotation")
+
+    @property
+    def angular_velocity(self) -> NDArray[np.float32]:
+        """(m, n, 3) [rad/s]; a copy, as `rotation`."""
+        return self._gathered("angular_velocity")
+
+    def set_state(
+        self,
+        rotation: ArrayLike = 0.0,
+        angular_velocity: ArrayLike = 0.0,
+        *,
+        previous_rotation: ArrayLike | None = None,
+        instance: int | None = None,
+    ) -> None:
+        """Set the motion of one instance or of all; what broadcasts to (n, 3) is taken.
+
+        `previous_rotation` defaults to `rotation`: the tree was held there.
+        """
+        before = rotation if previous_rotation is None else previous_rotation
+        chosen = range(len(self)) if instance is None else [instance]
+        for i in chosen:
+            state = self.state(i)
+            for view, values, name in zip(
+                state, (rotation, before, angular_velocity), STATE_NAMES, strict=True
+            ):
+                given = checks.array(values, name, dtype=np.float32, finite=True)
+                try:
+                    view[...] = given
+                except ValueError:
+                    raise ValueError(
+                        f"{name}: shape {given.shape} does not fit {view.shape}"
+                    ) from None
+
+    def reset(self) -> None:
+        """Everything at rest and the clock at 0."""
+        self.set_state()
+        self._base_time, self._dt, self._counted, self.steps = 0.0, 0.0, 0, 0
+
+    # -- time ------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        # A product, not a sum: the clock does not drift and does not know how steps were grouped.
+        return self._base_time + self._counted * self._dt
+
+    def _tick_with(self, dt: float) -> None:
+        if dt != self._dt:
+            self._base_time, self._dt, self._counted = self.time, dt, 0
+
+    def step(self, wind: Any = None, dt: float = 1 / 30, steps: int = 1) -> None:
+        """Advance by `steps` frames of `dt` seconds in a wind.
+
+        Parameters
+        ----------
+        wind : anything with ``sample(points, time)``, or None
+            A `Wind` is sampled as it stands and not stepped; `simulate` steps it.
+        dt : float
+            [s]
+        steps : int
+
+        Raises
+        ------
+        windgrove.Diverged
+            A state is not finite: step, instance and branch are named and the state is kept.
+        """
+        dt = checks.number(dt, "dt", above=0.0)
+        steps = checks.integer(steps, "steps", low=0)
+        self._advance(Feed(wind), dt, steps)
+
+    def _advance(self, feed: Feed, dt: float, frames: int, record: Any = None) -> None:
+        """`frames` frames in one wind feed; `record` gives each group what to write."""
+        self._tick_with(dt)
+        start, small = self.time, dt / self.substeps
+        most = feed.frames_at_once(self.branch_count * self.substeps)
+        done = 0
+        while done < frames:
+            block = min(most, frames - done)
+            self._advance_block(feed, start + done * dt, small, block, done, record)
+            done += block
+            self._counted += block
+            self.steps += block
+
+    def _advance_block(
+        self, feed: Feed, start: float, small: float, frames: int, done: int, record: Any
+    ) -> None:
+        steps = frames * self.substeps
+        for at, count in feed.parts(steps):
+            time = start + at * small
+            saved = [group.snapshot() for group in self._groups] if count > 1 else None
+            faults: list[tuple[int, int, int, int]] = []
+            for number, group in enumerate(self._groups):
+                wind = feed.for_group(group, time, small, count)
+                out = None if record is None else record(number, done, at, count)
+                fault = group.run(
+                    self.options, dt=small, time=time, wind=wind, steps=count, record=out
+                )
+                if fault is not None:
+                    faults.append((fault[0], number, fault[1], fault[2]))
+            if faults:
+                self._diverged(feed, min(faults), time, small, saved, at)
+
+    def _diverged(
+        self,
+        feed: Feed,
+        fault: tuple[int, int, int, int],
+        time: float,
+        small: float,
+        saved: list[Any] | None,
+        at: int,
+    ) -> None:
+        step, number, slot, branch = fault
+        if saved is not None:
+            # All trees back, and then to the very step that failed, so that they agree in time.
+            for group, arrays in zip(self._groups, saved, strict=True):
+                group.restore(arrays)
+                wind = feed.for_group(group, time, small, step + 1)
+                group.run(self.options, dt=small, time=time, wind=wind, steps=step + 1)
+        frames = (at + step) // self.substeps
+        self._counted += frames
+        self.steps += frames
+        instance = int(np.flatnonzero((self._where == (number, slot)).all(axis=1))[0])
+        group = self._groups[number]
+        raise Diverged(
+            self.steps,
+            instance,
+            branch,
+            *_cause(group, slot, branch, feed, time + (step + 1) * small),
+        )
+
+
+def _cause(group: Group, slot: int, branch: int, feed: Feed, time: float) -> tuple[str, str]:
+    """The quantity that is not finite, and a hint at the parameter behind it."""
+    if not feed.is_finite(group, slot, branch, time):
+        return "wind", "the wind at this branch is not finite"
+    which = min(slot, group.sets - 1)
+    values = {name: float(group.parameters[name][which, branch]) for name in PARAMETER_NAMES}
+    name = "rotation"
+    if np.isfinite(group.rotation[slot, :, branch]).all():
+        name = "angular_velocity"
+    text = ", ".join(f"{key} {values[key]:.3g}" for key in PARAMETER_NAMES[:4])
+    return name, f"its parameters: {text}"
+
+
+def _drag_exponent(law: str | float) -> float:
+    if isinstance(law, str):
+        return DRAG_LAWS[checks.choice(law, "drag_law", DRAG_LAWS)]
+    return 1.0 + checks.number(law, "drag_law", low=-2.0, high=2.0)
+
+
+def _common_length(**lengths: int) -> int:
+    count = 1
+    for name, size in lengths.items():
+        if size == 0:
+            return 0
+        if size != 1 and count not in (1, size):
+            raise ValueError(f"{name}: has {size} entries where others have {count}")
+        count = max(count, size)
+    return count
+
+
+def _each(items: list[Any], count: int) -> list[Any]:
+    return items * count if len(items) == 1 else items
+
+
+def _scales(scale: ArrayLike, count: int) -> NDArray[np.float32]:
+    values = checks.array(scale, "scale", dtype=np.float32, finite=True)
+    if (values <= 0).any():
+        raise ValueError("scale: expected numbers above 0")
+    return np.ascontiguousarray(np.broadcast_to(values.ravel(), (count,)))
+
+
+def _parameters_of(tree: Tree, kinds: Iterable[Species]) -> dict[str, NDArray[np.float64]]:
+    """(1, n) where all are the same species, else (m, n)."""
+    kinds = list(kinds)
+    if all(kind is kinds[0] for kind in kinds):
+        kinds = kinds[:1]
+    made = {id(kind): branch_parameters(tree, kind) for kind in kinds}
+    return {
+        name: np.stack([getattr(made[id(kind)], name) for kind in kinds])
+        for name in PARAMETER_NAMES
+    }
+
+
+def _own_parameters(given: Any, trees: list[Tree]) -> dict[str, NDArray[np.float64]] | None:
+    if given is None:
+        return None
+    if len({id(tree) for tree in trees}) != 1:
+        raise ValueError("parameters: only with a single tree")
+    n = len(trees[0])
+    read = {}
+    for name in ("mass", "stiffness", "damping", "drag"):
+        try:
+            value = given[name] if hasattr(given, "keys") else getattr(given, name)
+        except (KeyError, AttributeError):
+            raise ValueError(f"parameters: misses {name}") from None
+        values = checks.array(value, f"parameters.{name}", dtype=np.float64, finite=True)
+        values = np.atleast_2d(values)
+        if values.shape[1:] != (n,):
+            raise ValueError(f"parameters.{name}: expected shape ({n},) or (m, {n})")
+        low = values.min()
+        if low < 0 or (name == "mass" and low == 0):
+            raise ValueError(f"parameters.{name}: expected numbers above 0, got {low:g}")
+        read[name] = values
+    shape = np.broadcast_shapes(*(v.shape for v in read.values()))
+    read = {name: np.ascontiguousarray(np.broadcast_to(v, shape)) for name, v in read.items()}
+    root = np.sqrt(read["stiffness"] * read["mass"])
+    read["frequency"] = np.sqrt(read["stiffness"] / read["mass"]) / (2 * np.pi)
+    read["damping_ratio"] = np.divide(
+        read["damping"], 2 * root, out=np.zeros_like(root), where=root > 0
+    )
+    return read
