@@ -5,3 +5,4 @@
 #include "sway/skin_types.h"
 #include "wind/flow_types.h"
 #include "wind/project_direct.h"
+#include "wind/project_lattice.h"

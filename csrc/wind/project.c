@@ -27,7 +27,11 @@ void* wgi_arena_take(wgi_arena* arena, size_t bytes)
 static bool combination_exists(const wg_project_parameters* parameters)
 {
     switch (parameters->method) {
+    case WG_PROJECT_PCG:
+        return parameters->discretisation == WG_CONSISTENT;
     case WG_PROJECT_JACOBI:
+    case WG_PROJECT_SOR:
+    case WG_PROJECT_MULTIGRID:
         return parameters->discretisation == WG_COMPACT;
     case WG_PROJECT_DIRECT:
         return parameters->discretisation == WG_COMPACT ||
@@ -65,23 +69,24 @@ static bool parameters_are_valid(const wg_project_parameters* p)
     return p->iterations >= 1 && p->tolerance >= 0.0 && isfinite(p->tolerance);
 }
 
-static wgi_project_grid make_grid(int32_t nx, int32_t ny, int32_t nz)
+wgi_project_grid wgi_project_make_grid(int32_t nx, int32_t ny, int32_t nz)
 {
-    wgi_project_grid g = { .nx = nx - 2, .ny = ny - 2, .nz = nz - 2 };
+    wgi_project_grid g = { .nx = nx, .ny = ny, .nz = nz };
     g.pitch = ((size_t)g.nx + 7) / 8 * 8 + 8;
     g.slab = g.pitch * ((size_t)g.nz + 1);
     g.size = g.slab * ((size_t)g.ny + 2) + g.pitch + 8;
     return g;
 }
 
-// Whether components without a ground are looked for: never in the default, which needs no
-// residual, and only where there can be any.
+// Whether components without a ground are looked for, where there can be any. The plain Jacobi
+// iteration lives with them: its right side is left alone unless a tolerance needs it.
 static bool wants_null(const wgi_project_call* call, bool solid)
 {
     const wgi_project_grid* g = &call->projection.grid;
     const bool all_odd = g->nx % 2 == 1 && g->ny % 2 == 1 && g->nz % 2 == 1;
     const bool possible = solid || (call->parameters.discretisation == WG_CONSISTENT && all_odd);
-    return possible && (call->measure || call->parameters.method != WG_PROJECT_JACOBI);
+    const int32_t method = call->parameters.method;
+    return possible && (call->measure || method != WG_PROJECT_JACOBI);
 }
 
 // Gives every piece its place; the same order counts the bytes where the arena has no base.
@@ -99,6 +104,10 @@ static void carve(wgi_project_call* call, wgi_arena* arena, bool solid)
         call->null.cells = wgi_arena_take(arena, entries * sizeof(int32_t));
         call->null.sum = wgi_arena_take(arena, entries * sizeof(double));
     }
+    if (call->parameters.method == WG_PROJECT_MULTIGRID)
+        wgi_multigrid_carve_compact(call, arena);
+    if (call->parameters.method == WG_PROJECT_PCG)
+        wgi_multigrid_carve_wide(call, arena);
     if (call->parameters.method == WG_PROJECT_DIRECT)
         wgi_direct_carve(&call->direct, p, arena);
 }
@@ -112,7 +121,7 @@ size_t wg_project_scratch_size(
     if (nx < 3 || ny < 3 || nz < 3)
         return CACHE_LINE;
     wgi_project_call call = { .parameters = *parameters, .measure = true };
-    call.projection.grid = make_grid(nx, ny, nz);
+    call.projection.grid = wgi_project_make_grid(nx - 2, ny - 2, nz - 2);
     wgi_arena arena = { 0 };
     carve(&call, &arena, solid);
     return arena.used + CACHE_LINE;
@@ -210,15 +219,24 @@ static size_t air_cells(const wgi_projection* p)
     return (size_t)g->nx * (size_t)g->ny * (size_t)g->nz - solid;
 }
 
-// Takes the null part out of the right side and records both norms.
+static bool is_plain(const wgi_project_call* call)
+{
+    return call->parameters.method == WG_PROJECT_JACOBI && call->parameters.tolerance == 0.0;
+}
+
+// Records the norms of the right side with and without its null part, which is taken out; the plain
+// iteration gets it back.
 static void measure_right_side(wgi_project_call* call)
 {
     const wgi_projection* p = &call->projection;
     const double before = wgi_project_right_side_norm(call);
-    if (call->null.component) {
+    const bool plain =
+        call->parameters.method == WG_PROJECT_JACOBI && call->parameters.tolerance == 0.0;
+    if (call->null.component)
         call->null.count = wgi_null_find(p, call->null.component);
-        wgi_null_remove(&call->null, &p->grid, p->right_side);
-    }
+    if (call->null.count && plain)
+        memcpy(p->other, p->right_side, p->grid.size * sizeof(float));
+    wgi_null_remove(&call->null, &p->grid, p->right_side);
     call->norm = call->null.count ? wgi_project_right_side_norm(call) : before;
     const double h = (double)p->spacing, cells = (double)air_cells(p);
     const double removed = before * before - call->norm * call->norm;
@@ -228,6 +246,19 @@ static void measure_right_side(wgi_project_call* call)
     // What is left of a right side that was all null part is rounding.
     if (call->null.count && call->norm < 1e-6 * before)
         call->norm = 0.0;
+    if (call->null.count && plain) {
+        memcpy(p->right_side, p->other, p->grid.size * sizeof(float));
+        memset(p->other, 0, p->grid.size * sizeof(float));
+    }
+}
+
+// Conjugate gradients stop by the norm of the right side, which also says when there is nothing to
+// do; the others compute it only where the residual is wanted or null modes must be removed.
+static bool knows_norm(const wgi_project_call* call)
+{
+    return call->measure || call->null.component ||
+           call->parameters.method == WG_PROJECT_MULTIGRID ||
+           call->parameters.method == WG_PROJECT_PCG;
 }
 
 // Clears the arrays, fills the right side and the start.
@@ -239,19 +270,20 @@ static void prepare(wgi_project_call* call)
     memset(p->phi, 0, bytes);
     memset(p->other, 0, bytes);
     p->masked = p->solid || p->grid.nx % 8 != 0;
-    if (!p->consistent && (p->masked || call->measure)) {
+    if (!p->consistent &&
+        (p->masked || knows_norm(call) || call->parameters.method == WG_PROJECT_SOR)) {
         memset(p->open, 0, p->grid.size);
         wgi_project_over_slabs(call, wgi_kernels()->project_open);
     }
     wgi_project_over_slabs(call, wgi_kernels()->project_right_side);
-    if (call->measure || call->null.component)
+    if (knows_norm(call))
         measure_right_side(call);
     if (p->pressure)
         pressure_in(p);
 }
 
 // The residual of a consistent projection is the divergence of the velocity that came out.
-static double divergence_left(wgi_project_call* call)
+double wgi_project_divergence_left(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
     p->velocity = p->out;
@@ -269,7 +301,8 @@ static bool solve_direct(wgi_project_call* call)
     call->result.iterations = 1;
     if (!call->measure)
         return true;
-    const double left = p->consistent ? divergence_left(call) : wgi_project_residual_norm(call);
+    const double left =
+        p->consistent ? wgi_project_divergence_left(call) : wgi_project_residual_norm(call);
     call->result.residual = left / call->norm;
     return call->parameters.tolerance == 0.0 || call->result.residual <= call->parameters.tolerance;
 }
@@ -280,8 +313,13 @@ static bool solve(wgi_project_call* call)
     switch (call->parameters.method) {
     case WG_PROJECT_DIRECT:
         return solve_direct(call);
+    case WG_PROJECT_PCG:
+        return wgi_project_pcg(call);
+    case WG_PROJECT_MULTIGRID:
+        met = wgi_project_multigrid(call);
+        break;
     default:
-        met = wgi_project_jacobi(call);
+        met = wgi_project_sweeps(call);
     }
     wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
     return met;
@@ -298,9 +336,9 @@ static wg_status run(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
     prepare(call);
-    const bool known = call->measure || call->null.component;
     bool met = true;
-    if (known && call->norm == 0.0)
+    const double norm = is_plain(call) ? call->result.right_side : call->norm;
+    if (knows_norm(call) && norm == 0.0)
         memset(p->phi, 0, p->grid.size * sizeof(float));
     else
         met = solve(call);
@@ -332,14 +370,15 @@ wg_status wg_project(
                               .measure = result || parameters->tolerance > 0.0 };
     wg_status status = WG_OK;
     if (fields->nx >= 3 && fields->ny >= 3 && fields->nz >= 3) {
-        call.projection =
-            (wgi_projection){ .grid = make_grid(fields->nx, fields->ny, fields->nz),
-                              .spacing = (float)fields->spacing,
-                              .consistent = parameters->discretisation == WG_CONSISTENT,
-                              .velocity = fields->velocity,
-                              .solid = fields->solid,
-                              .pressure = fields->pressure,
-                              .out = fields->out };
+        call.projection = (wgi_projection){
+            .grid = wgi_project_make_grid(fields->nx - 2, fields->ny - 2, fields->nz - 2),
+            .spacing = (float)fields->spacing,
+            .consistent = parameters->discretisation == WG_CONSISTENT,
+            .velocity = fields->velocity,
+            .solid = fields->solid,
+            .pressure = fields->pressure,
+            .out = fields->out
+        };
         const size_t shift = (size_t)(-(uintptr_t)scratch % CACHE_LINE);
         wgi_arena arena = { .base = (char*)scratch + shift };
         carve(&call, &arena, call.projection.solid != NULL);
@@ -363,7 +402,8 @@ wg_status wg_divergence(const wg_project_fields* fields, float* out)
     if (fields->nx < 3 || fields->ny < 3 || fields->nz < 3)
         return WG_OK;
     // Without a pressure the differences are central ones beside solids too.
-    const wgi_projection p = { .grid = make_grid(fields->nx, fields->ny, fields->nz),
+    const wgi_projection p = { .grid = wgi_project_make_grid(
+                                   fields->nx - 2, fields->ny - 2, fields->nz - 2),
                                .spacing = (float)fields->spacing,
                                .consistent = fields->pressure == NULL,
                                .velocity = fields->velocity,

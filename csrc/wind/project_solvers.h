@@ -27,16 +27,27 @@ int32_t wgi_null_find(const wgi_projection* p, int32_t* component);
 /// Takes the mean over each component out of a field in the solver's layout.
 void wgi_null_remove(const wgi_null* null, const wgi_project_grid* g, float* field);
 
+/// Multigrid on a lattice, see project_multigrid.c. [0] is the finest level.
+enum { WGI_MULTIGRID_LEVELS = 20 };
+typedef struct wgi_multigrid {
+    int32_t level_count; // 0 where the lattice has no cell
+    wgi_lattice level[WGI_MULTIGRID_LEVELS];
+    float* direction;  // of conjugate gradients, finest level
+    float* solution;   // of the same
+    double* slab_sums; // [ny of the finest]
+} wgi_multigrid;
+
 /// One call of wg_project: what the solvers share.
 typedef struct wgi_project_call {
     wgi_projection projection;
     wg_project_parameters parameters;
     const wg_exec* exec;
-    bool measure;      // the residual is wanted
-    double* slab_sums; // [ny]
-    wgi_null null;     // count 0 where it was not looked for
-    double norm;       // of h^2 div without its null part, over all cells
-    wgi_direct direct; // tables, for the methods that use them
+    bool measure;               // the residual is wanted
+    double* slab_sums;          // [ny]
+    wgi_null null;              // count 0 where it was not looked for
+    double norm;                // of h^2 div without its null part, over all cells
+    wgi_direct direct;          // tables, where no cell is solid
+    wgi_multigrid multigrid[8]; // [0] compact; [part] the eight lattices of the consistent form
     wg_project_result result;
 } wgi_project_call;
 
@@ -50,9 +61,20 @@ double wgi_project_residual_norm(wgi_project_call* call);
 /// Norm of the right side as it is now.
 double wgi_project_right_side_norm(wgi_project_call* call);
 
+/// Norm of h^2 div of the velocity that came out, without its null part, consistent. From here on
+/// the projection works on that velocity and its divergence.
+double wgi_project_divergence_left(wgi_project_call* call);
+
+/// Layout of a solver array for nx, ny, nz cells of the interior.
+wgi_project_grid wgi_project_make_grid(int32_t nx, int32_t ny, int32_t nz);
+
 /// Each of these iterates until the tolerance or the cap, sets result.iterations and
 /// result.residual (where it is measured), and returns whether the tolerance, if any, was met.
-bool wgi_project_jacobi(wgi_project_call* call);
+bool wgi_project_sweeps(wgi_project_call* call); // jacobi and sor
+bool wgi_project_multigrid(wgi_project_call* call);
+bool wgi_project_pcg(wgi_project_call* call); // corrects the velocity itself
+void wgi_multigrid_carve_compact(wgi_project_call* call, wgi_arena* arena);
+void wgi_multigrid_carve_wide(wgi_project_call* call, wgi_arena* arena);
 
 /// The direct solver, see project_direct.c: place for tables, tables, a solution.
 void wgi_direct_carve(wgi_direct* d, const wgi_projection* p, wgi_arena* arena);

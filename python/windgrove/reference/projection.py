@@ -158,25 +158,32 @@ def null_labels(matrix: sp.spmatrix) -> tuple[int, NDArray[np.int64]]:
     return int(floating.sum()), index[label]
 
 
+def without_null(matrix: sp.spmatrix, values: Array) -> Array:
+    """`values` less their mean over each null component."""
+    count, label = null_labels(matrix)
+    members = label >= 0
+    sums = np.bincount(label[members], values[members], minlength=count)
+    sizes = np.bincount(label[members], minlength=count)
+    result = values.astype(np.float64)
+    result[members] -= (sums / np.maximum(sizes, 1))[label[members]]
+    return result
+
+
 def solve_without_null(matrix: sp.spmatrix, right_side: Array) -> Array:
     """Solve on the rest after the mean over each null component is taken from the right side.
 
-    phi has mean zero over each such component.
+    phi has mean zero over each such component: one cell of each is fixed, then the mean taken off.
     """
-    b = right_side.astype(np.float64).copy()
-    count, label = null_labels(matrix)
+    b = without_null(matrix, right_side)
+    _, label = null_labels(matrix)
+    members = np.flatnonzero(label >= 0)
+    _, first = np.unique(label[members], return_index=True)
     keep = np.ones(b.size, bool)
-    for component in range(count):
-        members = np.flatnonzero(label == component)
-        b[members] -= b[members].mean()
-        keep[members[0]] = False
+    keep[members[first]] = False
     x = np.zeros(b.size)
     if keep.any():
         x[keep] = spsolve(sp.csc_matrix(matrix[keep][:, keep]), b[keep])
-    for component in range(count):
-        members = label == component
-        x[members] -= x[members].mean()
-    return x
+    return without_null(matrix, x)
 
 
 def sor_factor(shape: tuple[int, ...]) -> float:
@@ -250,6 +257,8 @@ def project(
         if method in ("jacobi", "sor"):
             if pressure is not None:
                 phi[_INNER] = np.where(air, np.asarray(pressure, np.float64)[_INNER], 0.0)
+            if method == "sor" or tolerance is not None:
+                b = without_null(compact_matrix(marks, spacing), b.ravel()).reshape(b.shape)
             _sweeps(phi, b, spacing, marks, air, method, iterations, tolerance)
         else:
             operator = compact_matrix if discretisation == "compact" else consistent_matrix

@@ -1,0 +1,216 @@
+// The two methods that stand on the multigrid: `multigrid` for the compact Laplacian and `pcg` for
+// the consistent form.
+#include <math.h>
+#include <string.h>
+
+#include "support/parallel.h"
+#include "wind/project_multigrid.h"
+
+// Below this share of the right side the residual of a float32 solution is rounding.
+static const double rounding_floor = 2e-7;
+
+// A solution that was thought to have met the tolerance is measured, and taken up again where
+// rounding of the iteration has hidden the rest; more often than this does not help.
+enum { PASSES = 4 };
+
+static double share_of_goal(const wgi_project_call* call)
+{
+    return call->parameters.tolerance > 0.0 ? call->parameters.tolerance : rounding_floor;
+}
+
+static bool is_met(const wgi_project_call* call)
+{
+    return call->parameters.tolerance == 0.0 || call->result.residual <= call->parameters.tolerance;
+}
+
+// ---- compact -------------------------------------------------------------------------------
+
+void wgi_multigrid_carve_compact(wgi_project_call* call, wgi_arena* arena)
+{
+    wgi_multigrid_carve(&call->multigrid[0], call->projection.grid, arena);
+}
+
+// The lattice's b becomes the residual of phi: A is minus the Laplacian.
+static void load_residual(wgi_project_call* call, bool from_zero)
+{
+    const wgi_projection* p = &call->projection;
+    const wgi_lattice* l = &call->multigrid[0].level[0];
+    for (size_t n = 0; n < p->grid.size; ++n)
+        l->b[n] = -p->right_side[n];
+    if (from_zero)
+        return;
+    memcpy(l->x, p->phi, p->grid.size * sizeof(float));
+    wgi_kernels()->lattice_residual(l, 1, p->grid.ny + 1);
+    memcpy(l->b, l->r, p->grid.size * sizeof(float));
+}
+
+bool wgi_project_multigrid(wgi_project_call* call)
+{
+    wgi_projection* p = &call->projection;
+    wgi_multigrid* m = &call->multigrid[0];
+    wgi_multigrid_compact(m, p);
+    const double goal = share_of_goal(call) * call->norm;
+    double norm = p->pressure ? wgi_project_residual_norm(call) : call->norm;
+    int32_t left = call->parameters.iterations;
+    for (int pass = 0; pass < PASSES && left > 0 && norm > goal; ++pass) {
+        load_residual(call, pass == 0 && !p->pressure);
+        if (pass > 0)
+            memset(m->direction, 0, p->grid.size * sizeof(float));
+        const int32_t done =
+            wgi_multigrid_solve(m, call->exec, p->phi, (wgi_cg_goal){ left, goal }, &norm);
+        left -= done;
+        const double seen = call->measure ? wgi_project_residual_norm(call) : norm;
+        if (done == 0 || call->parameters.tolerance == 0.0) {
+            norm = seen;
+            break;
+        }
+        norm = seen;
+    }
+    call->result.iterations = call->parameters.iterations - left;
+    call->result.residual = norm / call->norm;
+    return is_met(call);
+}
+
+// ---- consistent ----------------------------------------------------------------------------
+
+static wgi_project_grid part_grid(const wgi_project_grid* g, int32_t part)
+{
+    const int32_t size[3] = { g->nx, g->ny, g->nz };
+    int32_t cells[3];
+    for (int axis = 0; axis < 3; ++axis)
+        cells[axis] = (size[axis] + 1 - ((part >> axis) & 1)) / 2;
+    return wgi_project_make_grid(cells[0], cells[1], cells[2]);
+}
+
+static bool is_empty(const wgi_project_grid* g)
+{
+    return g->nx < 1 || g->ny < 1 || g->nz < 1;
+}
+
+void wgi_multigrid_carve_wide(wgi_project_call* call, wgi_arena* arena)
+{
+    for (int32_t part = 0; part < 8; ++part) {
+        const wgi_project_grid g = part_grid(&call->projection.grid, part);
+        if (!is_empty(&g))
+            wgi_multigrid_carve(&call->multigrid[part], g, arena);
+    }
+}
+
+// Copies between a field of the whole grid and one lattice of it.
+static void deal(const wgi_project_grid* g, int32_t part, const float* whole, const wgi_lattice* l)
+{
+    for (int32_t j = 1; j <= l->grid.ny; ++j)
+        for (int32_t k = 1; k <= l->grid.nz; ++k) {
+            const float* from = whole + wgi_project_cell(
+                                            g, 1 + (part & 1), 2 * j - 1 + ((part >> 1) & 1),
+                                            2 * k - 1 + ((part >> 2) & 1));
+            float* to = l->b + wgi_project_cell(&l->grid, 1, j, k);
+            for (int32_t i = 0; i < l->grid.nx; ++i)
+                to[i] = -4.0f * from[2 * i];
+        }
+}
+
+static void gather(
+    const wgi_project_grid* g, int32_t part, const wgi_project_grid* lattice, const float* solution,
+    float* whole)
+{
+    for (int32_t j = 1; j <= lattice->ny; ++j)
+        for (int32_t k = 1; k <= lattice->nz; ++k) {
+            float* to = whole + wgi_project_cell(
+                                    g, 1 + (part & 1), 2 * j - 1 + ((part >> 1) & 1),
+                                    2 * k - 1 + ((part >> 2) & 1));
+            const float* from = solution + wgi_project_cell(lattice, 1, j, k);
+            for (int32_t i = 0; i < lattice->nx; ++i)
+                to[2 * i] = from[i];
+        }
+}
+
+typedef struct wide_job {
+    wgi_project_call* call;
+    wgi_cg_goal goal;
+    bool set_up;
+    int32_t done[8];
+} wide_job;
+
+static double norm_of(const wgi_lattice* l)
+{
+    double sum = 0.0;
+    for (size_t n = 0; n < l->grid.size; ++n)
+        sum += (double)l->b[n] * (double)l->b[n];
+    return sqrt(sum);
+}
+
+// The eight systems are independent: each is one task, solved on one thread from zero.
+static void solve_parts(size_t begin, size_t end, void* context)
+{
+    wide_job* job = context;
+    const wgi_projection* p = &job->call->projection;
+    for (int32_t part = (int32_t)begin; part < (int32_t)end; ++part) {
+        wgi_multigrid* m = &job->call->multigrid[part];
+        job->done[part] = 0;
+        if (m->level_count == 0)
+            continue;
+        const wgi_lattice* l = &m->level[0];
+        if (job->set_up) {
+            const int32_t parity[3] = { part & 1, (part >> 1) & 1, (part >> 2) & 1 };
+            wgi_multigrid_wide(m, p, parity);
+        } else {
+            memset(m->direction, 0, l->grid.size * sizeof(float));
+            memset(m->solution, 0, l->grid.size * sizeof(float));
+        }
+        deal(&p->grid, part, p->right_side, l);
+        double norm = norm_of(l);
+        wgi_cg_goal goal = job->goal;
+        if (goal.norm == 0.0)
+            goal.norm = rounding_floor * norm;
+        job->done[part] = wgi_multigrid_solve(m, NULL, m->solution, goal, &norm);
+        gather(&p->grid, part, &l->grid, m->solution, p->other);
+    }
+}
+
+// One pass: solve for the divergence that is left, correct velocity and phi with the answer.
+static int32_t correct(wgi_project_call* call, wide_job* job)
+{
+    wgi_projection* p = &call->projection;
+    wgi_parallel_for(call->exec, 8, 1, solve_parts, job);
+    float* total = p->phi;
+    p->phi = p->other;
+    wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
+    p->phi = total;
+    for (size_t n = 0; n < p->grid.size; ++n)
+        p->phi[n] += p->other[n];
+    p->velocity = p->out;
+    int32_t most = 0;
+    for (int part = 0; part < 8; ++part)
+        most = job->done[part] > most ? job->done[part] : most;
+    return most;
+}
+
+bool wgi_project_pcg(wgi_project_call* call)
+{
+    wgi_projection* p = &call->projection;
+    double norm = call->norm;
+    if (p->pressure) {
+        wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
+        norm = wgi_project_divergence_left(call);
+    }
+    const double goal = call->parameters.tolerance * call->norm;
+    int32_t left = call->parameters.iterations;
+    for (int pass = 0; pass < PASSES && left > 0 && norm > goal; ++pass) {
+        // Each of up to eight parts may keep an eighth of the square; a little less, since the
+        // velocity is rounded after this.
+        wide_job job = { .call = call,
+                         .goal = { left, goal > 0.0 ? 4.0 * 0.95 * goal / sqrt(8.0) : 0.0 },
+                         .set_up = pass == 0 };
+        const int32_t done = correct(call, &job);
+        left -= done;
+        if (!call->measure)
+            break;
+        norm = wgi_project_divergence_left(call);
+        if (done == 0 || goal == 0.0)
+            break;
+    }
+    call->result.iterations = call->parameters.iterations - left;
+    call->result.residual = norm / call->norm;
+    return is_met(call);
+}
