@@ -58,19 +58,12 @@ typedef struct coarse_pair {
     int32_t near, far;
 } coarse_pair;
 
-static coarse_pair pair_of(int64_t fine_cell, int64_t coarse_first, int32_t coarse_count)
-{
-    const int64_t half = fine_cell >= 0 ? fine_cell / 2 : -((1 - fine_cell) / 2);
-    const int64_t near = half - coarse_first;
-    const int64_t far = fine_cell - 2 * half == 0 ? near - 1 : near + 1;
-    return (coarse_pair){ (int32_t)clamp(near, 0, coarse_count - 1),
-                          (int32_t)clamp(far, 0, coarse_count - 1) };
-}
-
 static coarse_pair axis_pair(const wg_grid* fine, const wg_grid* coarse, int axis, int32_t n)
 {
-    const int32_t size = axis == 0 ? coarse->nx : axis == 1 ? coarse->ny : coarse->nz;
-    return pair_of(fine->low[axis] - 1 + n, coarse->low[axis] - 1, size);
+    const int64_t cell = fine->low[axis] - 1 + n;
+    const int64_t half = cell >= 0 ? cell / 2 : -((1 - cell) / 2);
+    const int64_t near = half - (coarse->low[axis] - 1);
+    return (coarse_pair){ (int32_t)near, (int32_t)(cell == 2 * half ? near - 1 : near + 1) };
 }
 
 // This form gives back a constant to the bit.
@@ -79,28 +72,74 @@ static float toward(float near, float far)
     return near + 0.25f * (far - near);
 }
 
-void wgi_coarser_row(
-    const wg_grid* fine, const wg_grid* coarse, int32_t i, int32_t j, int32_t k, int32_t count)
+enum { LINE_CHUNK = 128 };
+
+// Blends four coarse lines: along the other horizontal axis first, then along z.
+static inline void
+blend_lines(const float* v, const size_t line[4], size_t stride, int32_t width, float* out)
 {
-    const coarse_pair y = axis_pair(fine, coarse, 1, j), z = axis_pair(fine, coarse, 2, k);
-    const size_t row[4] = { wgi_grid_index(coarse, 0, y.near, z.near),
-                            wgi_grid_index(coarse, 0, y.far, z.near),
-                            wgi_grid_index(coarse, 0, y.near, z.far),
-                            wgi_grid_index(coarse, 0, y.far, z.far) };
-    const size_t fine_cells = wgi_grid_cells(fine), coarse_cells = wgi_grid_cells(coarse);
-    const size_t at = wgi_grid_index(fine, i, j, k);
-    for (int32_t n = 0; n < count; ++n) {
-        if (fine->solid && fine->solid[at + (size_t)n])
-            continue;
-        const coarse_pair x = axis_pair(fine, coarse, 0, i + n);
-        for (int c = 0; c < 3; ++c) {
-            const float* v = coarse->velocity + (size_t)c * coarse_cells;
-            float line[4];
-            for (int r = 0; r < 4; ++r)
-                line[r] = toward(v[row[r] + (size_t)x.near], v[row[r] + (size_t)x.far]);
-            fine->velocity[(size_t)c * fine_cells + at + (size_t)n] =
-                toward(toward(line[0], line[1]), toward(line[2], line[3]));
-        }
+    const float *a = v + line[0], *b = v + line[1], *c = v + line[2], *d = v + line[3];
+    for (size_t n = 0; n < (size_t)width; ++n)
+        out[n] = toward(toward(a[n * stride], b[n * stride]), toward(c[n * stride], d[n * stride]));
+}
+
+// `line` holds the blended coarse values from coarse index `base` on.
+static void spread_line(
+    const float* line, coarse_pair first, int32_t base, int32_t count, size_t stride,
+    const uint8_t* solid, float* out)
+{
+    int32_t near = first.near - base, far = first.far - base;
+    for (size_t n = 0; n < (size_t)count; ++n) {
+        if (!(solid && solid[n * stride]))
+            out[n * stride] = toward(line[near], line[far]);
+        // The next fine centre lies in the same coarse cell, or at the near side of the next.
+        const int32_t step = far < near ? 0 : 1;
+        near += step;
+        far = step == 0 ? near + 1 : near - 1;
+    }
+}
+
+static void coarser_chunk(
+    const wg_grid* fine, const wg_grid* coarse, int axis, const int32_t from[3], int32_t count)
+{
+    const int other = 1 - axis;
+    const coarse_pair first = axis_pair(fine, coarse, axis, from[axis]);
+    const coarse_pair last = axis_pair(fine, coarse, axis, from[axis] + count - 1);
+    const coarse_pair o = axis_pair(fine, coarse, other, from[other]);
+    const coarse_pair z = axis_pair(fine, coarse, 2, from[2]);
+    const int32_t base = first.near < first.far ? first.near : first.far;
+    const int32_t width = (last.near > last.far ? last.near : last.far) - base + 1;
+    const int32_t sides[4][2] = {
+        { o.near, z.near }, { o.far, z.near }, { o.near, z.far }, { o.far, z.far }
+    };
+    size_t line[4];
+    for (int n = 0; n < 4; ++n)
+        line[n] = axis == 0 ? wgi_grid_index(coarse, base, sides[n][0], sides[n][1])
+                            : wgi_grid_index(coarse, sides[n][0], base, sides[n][1]);
+    const size_t at = wgi_grid_index(fine, from[0], from[1], from[2]);
+    const uint8_t* solid = fine->solid ? fine->solid + at : NULL;
+    const size_t fine_stride = axis == 0 ? 1 : (size_t)fine->nx;
+    float blended[LINE_CHUNK / 2 + 3];
+    for (size_t c = 0; c < 3; ++c) {
+        const float* v = coarse->velocity + c * wgi_grid_cells(coarse);
+        if (axis == 0)
+            blend_lines(v, line, 1, width, blended);
+        else
+            blend_lines(v, line, (size_t)coarse->nx, width, blended);
+        spread_line(
+            blended, first, base, count, fine_stride, solid,
+            fine->velocity + c * wgi_grid_cells(fine) + at);
+    }
+}
+
+void wgi_coarser_line(
+    const wg_grid* fine, const wg_grid* coarse, int axis, const int32_t from[3], int32_t count)
+{
+    int32_t start[3] = { from[0], from[1], from[2] };
+    for (int32_t done = 0; done < count; done += LINE_CHUNK) {
+        const int32_t rest = count - done;
+        coarser_chunk(fine, coarse, axis, start, rest < LINE_CHUNK ? rest : LINE_CHUNK);
+        start[axis] += LINE_CHUNK;
     }
 }
 
@@ -111,14 +150,16 @@ typedef struct exchange_job {
 static void border_slabs(size_t begin, size_t end, void* context)
 {
     const exchange_job* job = context;
-    const wg_grid* fine = job->fine;
-    for (int32_t k = (int32_t)begin; k < (int32_t)end; ++k)
-        for (int32_t j = 0; j < fine->ny; ++j) {
-            const bool whole = k == 0 || k == fine->nz - 1 || j == 0 || j == fine->ny - 1;
-            wgi_coarser_row(fine, job->coarse, 0, j, k, whole ? fine->nx : 1);
-            if (!whole)
-                wgi_coarser_row(fine, job->coarse, fine->nx - 1, j, k, 1);
-        }
+    const wg_grid *fine = job->fine, *coarse = job->coarse;
+    for (int32_t k = (int32_t)begin; k < (int32_t)end; ++k) {
+        const bool whole = k == 0 || k == fine->nz - 1;
+        for (int32_t j = 0; j < fine->ny; j += whole ? 1 : fine->ny - 1)
+            wgi_coarser_line(fine, coarse, 0, (int32_t[]){ 0, j, k }, fine->nx);
+        if (whole)
+            continue;
+        for (int32_t i = 0; i < fine->nx; i += fine->nx - 1)
+            wgi_coarser_line(fine, coarse, 1, (int32_t[]){ i, 1, k }, fine->ny - 2);
+    }
 }
 
 void wg_cascade_inner_border(const wg_grid* fine, const wg_grid* coarse, const wg_exec* exec)
@@ -155,20 +196,54 @@ static void restrict_cell(
             mean_of_air(fine->velocity + (size_t)c * wgi_grid_cells(fine), cell, fine->solid, air);
 }
 
+// A row of coarse cells whose fine cells are all air.
+static void restrict_open_row(const exchange_job* job, size_t to, size_t from, int32_t count)
+{
+    const wg_grid *fine = job->fine, *coarse = job->coarse;
+    const size_t up = (size_t)fine->nx, over = up * (size_t)fine->ny;
+    for (size_t c = 0; c < 3; ++c) {
+        const float* v = fine->velocity + c * wgi_grid_cells(fine) + from;
+        float* out = coarse->velocity + c * wgi_grid_cells(coarse) + to;
+        for (int32_t n = 0; n < count; ++n) {
+            const float* p = v + 2 * n;
+            const float low = (p[0] + p[1]) + (p[up] + p[up + 1]);
+            const float high = (p[over] + p[over + 1]) + (p[over + up] + p[over + up + 1]);
+            out[n] = 0.125f * (low + high);
+        }
+    }
+}
+
+static bool row_is_open(const exchange_job* job, size_t to, size_t from, int32_t count)
+{
+    const wg_grid *fine = job->fine, *coarse = job->coarse;
+    const size_t up = (size_t)fine->nx, over = up * (size_t)fine->ny;
+    const size_t rows[4] = { from, from + up, from + over, from + over + up };
+    for (int n = 0; fine->solid && n < 4; ++n)
+        if (memchr(fine->solid + rows[n], 1, 2 * (size_t)count))
+            return false;
+    return !(coarse->solid && memchr(coarse->solid + to, 1, (size_t)count));
+}
+
 static void restrict_slabs(size_t begin, size_t end, void* context)
 {
     const exchange_job* job = context;
     const wg_grid *fine = job->fine, *coarse = job->coarse;
+    const int32_t count = (fine->nx - 2) / 2;
     int32_t first[3];
     for (int axis = 0; axis < 3; ++axis)
         first[axis] = (int32_t)(fine->low[axis] / 2 - coarse->low[axis]) + 1;
     for (int32_t k = (int32_t)begin; k < (int32_t)end; ++k)
-        for (int32_t j = 0; j < (fine->ny - 2) / 2; ++j)
-            for (int32_t i = 0; i < (fine->nx - 2) / 2; ++i) {
-                const size_t at = wgi_grid_index(coarse, first[0] + i, first[1] + j, first[2] + k);
-                if (!(coarse->solid && coarse->solid[at]))
-                    restrict_cell(job, at, 2 * i + 1, 2 * j + 1, 2 * k + 1);
+        for (int32_t j = 0; j < (fine->ny - 2) / 2; ++j) {
+            const size_t to = wgi_grid_index(coarse, first[0], first[1] + j, first[2] + k);
+            const size_t from = wgi_grid_index(fine, 1, 2 * j + 1, 2 * k + 1);
+            if (row_is_open(job, to, from, count)) {
+                restrict_open_row(job, to, from, count);
+                continue;
             }
+            for (int32_t i = 0; i < count; ++i)
+                if (!(coarse->solid && coarse->solid[to + (size_t)i]))
+                    restrict_cell(job, to + (size_t)i, 2 * i + 1, 2 * j + 1, 2 * k + 1);
+        }
 }
 
 void wg_cascade_restrict(const wg_grid* coarse, const wg_grid* fine, const wg_exec* exec)

@@ -25,6 +25,7 @@ static inline double wgi_grid_centre(const wg_grid* grid, int axis, int32_t n)
 void wgi_inflow_line(
     const wg_grid* grid, const wg_inflow* inflow, int axis, const int32_t from[3], int32_t count);
 
-/// Writes the coarser grid's trilinear velocity into `count` cells along x, solid ones left.
-void wgi_coarser_row(
-    const wg_grid* fine, const wg_grid* coarse, int32_t i, int32_t j, int32_t k, int32_t count);
+/// Writes the coarser grid's trilinear velocity into `count` cells from `from` along x (axis 0) or y
+/// (axis 1), solid ones left. The cells lie in the coarser grid's interior or touch it.
+void wgi_coarser_line(
+    const wg_grid* fine, const wg_grid* coarse, int axis, const int32_t from[3], int32_t count);

@@ -56,7 +56,7 @@ static void expose_row(const expose_job* job, int32_t i, int32_t j, int32_t k, i
     if (count <= 0)
         return;
     if (job->coarser)
-        wgi_coarser_row(job->grid, job->coarser, i, j, k, count);
+        wgi_coarser_line(job->grid, job->coarser, 0, (int32_t[]){ i, j, k }, count);
     else
         wgi_inflow_line(job->grid, job->inflow, 0, (int32_t[]){ i, j, k }, count);
     if (job->grid->pressure)
