@@ -109,7 +109,8 @@ def propagate_drag(
     if order is not None:
         arrays = {name: values[order] for name, values in arrays.items()}
         factor = factor[order]
-    return _back(propagate_drag_double(*arrays.values(), parent, factor), order)
+    result = propagate_drag_double(**arrays, parent=parent, propagation=factor)
+    return _back(result, order)
 
 
 def total_mass_double(

@@ -82,7 +82,7 @@ def _key(name: str) -> str:
 
 @cache
 def _aliases() -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for name in species_names():
         species = _shipped(name)
         for alias in (*species.aliases, species.latin_name):

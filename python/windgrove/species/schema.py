@@ -35,9 +35,11 @@ class WoodTable(_Table):
 
     beta: Positive = Field(description="stiffness, kg m^-1 s^-2: k = beta V / l^2")
     zeta: NotNegative = Field(description="damping ratio")
-    zeta_bare: NotNegative | None = Field(None, description="damping ratio without leaves")
+    zeta_bare: NotNegative | None = Field(default=None, description="damping ratio without leaves")
     gamma: NotNegative = Field(description="drag, kg m^-1 s^-1 per m2: D = 2 gamma sqrt(l V / pi)")
-    propagation: Fraction = Field(1.0, description="how much it is moved by its children, 0 to 1")
+    propagation: Fraction = Field(
+        default=1.0, description="how much it is moved by its children, 0 to 1"
+    )
 
 
 class FoliageTable(_Table):
@@ -47,7 +49,9 @@ class FoliageTable(_Table):
     zeta: NotNegative = Field(description="damping ratio")
     gamma: NotNegative = Field(description="drag, kg m^-1 s^-1 per m2: D = gamma A")
     rho: Positive = Field(description="mass per area, kg/m2")
-    propagation: Fraction = Field(1.0, description="how much it is moved by its children, 0 to 1")
+    propagation: Fraction = Field(
+        default=1.0, description="how much it is moved by its children, 0 to 1"
+    )
 
 
 class ClaimTable(_Table):
@@ -63,22 +67,22 @@ class ClaimTable(_Table):
     ]
     value: Positive
     source: str = Field(description="where it was published or what it was derived from")
-    borrowed: bool = Field(False, description="of another species or from a law")
-    leaf_fraction: Fraction = Field(1.0, description="the season, 1 in full leaf")
-    wind_speed: NotNegative = Field(0.0, description="m/s, of sway_deg")
+    borrowed: bool = Field(default=False, description="of another species or from a law")
+    leaf_fraction: Fraction = Field(default=1.0, description="the season, 1 in full leaf")
+    wind_speed: NotNegative = Field(default=0.0, description="m/s, of sway_deg")
 
 
 class ProvenanceTable(_Table):
     """Where the numbers come from."""
 
-    source: str = Field("", description="where the figures were published")
-    calibrated_on: str = Field("", description="the tree or trees the preset was fitted to")
+    source: str = Field(default="", description="where the figures were published")
+    calibrated_on: str = Field(default="", description="the tree or trees the preset was fitted to")
     tree_height: tuple[Positive, Positive] | None = Field(
-        None, description="m, lowest and highest tree it may be used for"
+        default=None, description="m, lowest and highest tree it may be used for"
     )
-    date: str = Field("", description="day of the calibration, YYYY-MM-DD")
-    notes: str = Field("", description="what was borrowed, what is not known")
-    claims: tuple[ClaimTable, ...] = Field((), description="what it was calibrated to")
+    date: str = Field(default="", description="day of the calibration, YYYY-MM-DD")
+    notes: str = Field(default="", description="what was borrowed, what is not known")
+    claims: tuple[ClaimTable, ...] = Field(default=(), description="what it was calibrated to")
 
 
 class GrowthTable(_Table):
@@ -87,26 +91,31 @@ class GrowthTable(_Table):
     habit: Literal["decurrent", "excurrent", "palm", "shrub"]
     height: Positive = Field(description="m, a typical tree")
     dbh: Positive = Field(description="m, its stem's diameter at 1.3 m")
-    crown_base: Fraction | None = Field(None, description="lowest branch over height")
-    crown_width: Positive | None = Field(None, description="crown diameter over height")
+    crown_base: Fraction | None = Field(default=None, description="lowest branch over height")
+    crown_width: Positive | None = Field(default=None, description="crown diameter over height")
     outline: tuple[tuple[NotNegative, NotNegative], ...] | None = Field(
-        None, description="(t, r): half width r of the crown, t from 0 at its base to 1 at the top"
+        default=None,
+        description="(t, r): half width r of the crown, t from 0 at its base to 1 at the top",
     )
-    leader: Fraction | None = Field(None, description="how far the stem goes up the crown")
-    twigs: Count | None = Field(None, description="points that the crown is filled with")
-    shell: Fraction | None = Field(None, description="how empty the inside of the crown is")
-    wander: Real | None = Field(None, description="how crooked shoots are")
-    lift: Real | None = Field(None, description="shoots turn up (> 0) or hang (< 0)")
-    rise: Real | None = Field(None, description="the same near the stem alone")
-    stems: Count | None = Field(None, description="of a shrub")
-    whorls: Count | None = Field(None, description="of an excurrent tree")
-    per_whorl: Count | None = Field(None, description="branches of a whorl, fronds of a palm")
-    side_shoots: NotNegative | None = Field(None, description="on the longest whorl branches")
+    leader: Fraction | None = Field(default=None, description="how far the stem goes up the crown")
+    twigs: Count | None = Field(default=None, description="points that the crown is filled with")
+    shell: Fraction | None = Field(default=None, description="how empty the inside of the crown is")
+    wander: Real | None = Field(default=None, description="how crooked shoots are")
+    lift: Real | None = Field(default=None, description="shoots turn up (> 0) or hang (< 0)")
+    rise: Real | None = Field(default=None, description="the same near the stem alone")
+    stems: Count | None = Field(default=None, description="of a shrub")
+    whorls: Count | None = Field(default=None, description="of an excurrent tree")
+    per_whorl: Count | None = Field(
+        default=None, description="branches of a whorl, fronds of a palm"
+    )
+    side_shoots: NotNegative | None = Field(
+        default=None, description="on the longest whorl branches"
+    )
     branch_angle: tuple[NotNegative, NotNegative] | None = Field(
-        None, description="degrees from the vertical, lowest and topmost"
+        default=None, description="degrees from the vertical, lowest and topmost"
     )
-    droop: Real | None = Field(None, description="how much fronds and side shoots hang")
-    shoot_share: Fraction | None = Field(None, description="shoots' part of the pipe model")
+    droop: Real | None = Field(default=None, description="how much fronds and side shoots hang")
+    shoot_share: Fraction | None = Field(default=None, description="shoots' part of the pipe model")
 
 
 class SpeciesFile(_Table):
@@ -116,7 +125,9 @@ class SpeciesFile(_Table):
     name: str = Field(min_length=1)
     latin_name: str = ""
     aliases: tuple[str, ...] = ()
-    leaf_area_index: Positive = Field(3.0, description="m2 of leaf per m2 of ground in full leaf")
+    leaf_area_index: Positive = Field(
+        default=3.0, description="m2 of leaf per m2 of ground in full leaf"
+    )
     trunk: WoodTable
     branch: WoodTable
     foliage: FoliageTable
@@ -232,7 +243,7 @@ def species_tables(species: Species) -> dict[str, Any]:
         tables[name] = {key: float(value) for key, value in values.items() if value is not None}
     if species.growth is not None:
         growth = species.growth
-        size = {"habit": growth.habit, "height": growth.height, "dbh": growth.dbh}
+        size: dict[str, Any] = {"habit": growth.habit, "height": growth.height, "dbh": growth.dbh}
         tables["growth"] = size | _shortened(growth, Growth(**size))
     provenance: dict[str, Any] = {}
     for key, value in vars(species.provenance).items():

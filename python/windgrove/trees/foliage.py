@@ -77,16 +77,38 @@ def add_foliage(
             "crown_ground_area": float(ground),
         },
     )
+    return extended(
+        wood.replace(report=report),
+        position=wood.tip[carriers],
+        direction=wood.direction[carriers],
+        length=np.sqrt(area),
+        area=area,
+        carrier=carriers,
+    )
+
+
+def extended(
+    wood: Tree,
+    *,
+    position: NDArray[np.float64],
+    direction: NDArray[np.float64],
+    length: NDArray[np.float64],
+    area: NDArray[np.float64],
+    carrier: NDArray[np.integer],
+    source_id: NDArray[np.int64] | None = None,
+) -> Tree:
+    """The tree with more foliage branches after its own; `carrier` are the branches they sit on."""
+    count = len(area)
+    ids = np.full(count, -1) if source_id is None else source_id
     return wood.replace(
-        position=np.concatenate([wood.position, wood.tip[carriers]]),
-        direction=np.concatenate([wood.direction, wood.direction[carriers]]),
-        length=np.concatenate([wood.length, np.sqrt(area)]),
-        volume=np.concatenate([wood.volume, np.zeros(len(area))]),
+        position=np.concatenate([wood.position, position]),
+        direction=np.concatenate([wood.direction, direction]),
+        length=np.concatenate([wood.length, length]),
+        volume=np.concatenate([wood.volume, np.zeros(count)]),
         area=np.concatenate([wood.area, area]),
-        kind=np.concatenate([wood.kind, np.full(len(area), FOLIAGE, dtype=np.uint8)]),
-        parent=np.concatenate([wood.parent, carriers.astype(np.int32)]),
-        source_id=np.concatenate([wood.source_id, np.full(len(area), -1)]),
-        report=report,
+        kind=np.concatenate([wood.kind, np.full(count, FOLIAGE, dtype=np.uint8)]),
+        parent=np.concatenate([wood.parent, carrier]),
+        source_id=np.concatenate([wood.source_id, ids]),
     )
 
 
@@ -133,26 +155,27 @@ def set_leaf_fraction(tree: Tree, fraction: float) -> Tree:
 
 
 def crown_ground_area(tree: Tree) -> float:
-    """Area of the convex hull of the wood seen from above, m2; 0 for an upright stem."""
-    return crown_hull_area(tree, "z", foliage=False)
+    """Area of the convex hull of all wood seen from above, m2; 0 for an upright stem."""
+    return _hull_area(tree, tree.kind != FOLIAGE, 2)
 
 
-def crown_hull_area(tree: Tree, along: str, *, foliage: bool = True) -> float:
-    """Area of the convex hull of the tree's crown seen along the x, y or z axis, m2.
+def crown_hull_area(tree: Tree, along: str) -> float:
+    """Area of the convex hull of the crown seen along the x, y or z axis, m2.
 
-    The crown is all that grows on a root; with `foliage` the bundles count too. A tree that is
-    nothing but roots is seen as a whole.
+    The crown is all that grows on a root, foliage included. A tree that is nothing but roots is
+    seen as a whole.
     """
     axis = "xyz".index(checks.choice(along, "along", "xyz"))
-    seen = [i for i in range(3) if i != axis]
-    crown = (tree.parent >= 0) & (foliage | (tree.kind != FOLIAGE))
-    if not crown.any():
-        crown = np.ones(len(tree), dtype=bool)
-    points = [tree.position[crown], tree.tip[crown]]
+    crown = tree.parent >= 0
+    return _hull_area(tree, crown if crown.any() else ~crown, axis)
+
+
+def _hull_area(tree: Tree, wanted: NDArray[np.bool_], axis: int) -> float:
+    points = [tree.position[wanted], tree.tip[wanted]]
     if tree.segments is not None and len(tree.segments):
-        of_crown = crown[tree.segments.branch]
-        points += [tree.segments.start[of_crown], tree.segments.end[of_crown]]
-    hull = _hull(np.concatenate(points)[:, seen])
+        rows = wanted[tree.segments.branch]
+        points += [tree.segments.start[rows], tree.segments.end[rows]]
+    hull = _hull(np.concatenate(points)[:, [i for i in range(3) if i != axis]])
     x, y = hull[:, 0], hull[:, 1]
     return float(abs(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2)
 

@@ -12,7 +12,7 @@ from .. import checks
 from ..species.growth import Growth
 from ..species.load import load_species
 from ..species.species import Species
-from .foliage import add_foliage, crown_ground_area, set_leaf_fraction
+from .foliage import add_foliage, crown_ground_area, extended, set_leaf_fraction
 from .growing.habits import frond_sides, grow_skeleton
 from .growing.skeleton import (
     BREAST_HEIGHT,
@@ -21,7 +21,7 @@ from .growing.skeleton import (
     pipe_areas,
     tree_from_skeleton,
 )
-from .tree import FOLIAGE, Tree
+from .tree import Tree
 
 
 def grow_tree(
@@ -139,14 +139,13 @@ def _with_leaflets(palm: Tree, leaf_area_index: float) -> Tree:
     ground = crown_ground_area(palm)
     area = leaf_area_index * ground * share
     attributes = {"leaf_area": leaf_area_index * ground, "crown_ground_area": ground}
-    return palm.replace(
-        position=np.concatenate([palm.position, position]),
-        direction=np.concatenate([palm.direction, direction]),
-        length=np.concatenate([palm.length, np.sqrt(area)]),
-        volume=np.concatenate([palm.volume, np.zeros(len(area))]),
-        area=np.concatenate([palm.area, area]),
-        kind=np.concatenate([palm.kind, np.full(len(area), FOLIAGE, dtype=np.uint8)]),
-        parent=np.concatenate([palm.parent, carrier.astype(np.int32)]),
-        source_id=np.concatenate([palm.source_id, np.full(len(area), -1)]),
-        report=replace(palm.report, attributes={**palm.report.attributes, **attributes}),
+    return extended(
+        palm.replace(
+            report=replace(palm.report, attributes={**palm.report.attributes, **attributes})
+        ),
+        position=position,
+        direction=direction,
+        length=np.sqrt(area),
+        area=area,
+        carrier=carrier,
     )

@@ -103,10 +103,10 @@ class Tree:
     area: NDArray[np.float64]
     kind: NDArray[np.uint8]
     parent: NDArray[np.int32]
-    source_id: NDArray[np.int64] | None = None
-    level: NDArray[np.int32] | None = None
+    source_id: NDArray[np.int64] = None  # type: ignore[assignment]
+    level: NDArray[np.int32] = None  # type: ignore[assignment]
     name: str = "tree"
-    offset: NDArray[np.float64] | None = None
+    offset: NDArray[np.float64] = None  # type: ignore[assignment]
     report: TreeReport = field(default_factory=TreeReport)
     segments: Segments | None = None
 
@@ -128,7 +128,7 @@ class Tree:
         self._freeze("offset", np.float64, (3,))
         self._check()
         object.__setattr__(self, "level", _depth(self.parent))
-        self.level.flags.writeable = False  # type: ignore[union-attr]
+        self.level.flags.writeable = False
 
     def _freeze(self, name: str, dtype: Any, shape: tuple[int, ...]) -> None:
         array = np.array(getattr(self, name), dtype=dtype, order="C")
@@ -226,7 +226,7 @@ class Tree:
         unknown = changes.keys() - {f.name for f in fields(self)} | (changes.keys() & {"level"})
         if unknown:
             raise TypeError(f"replace: a tree has no field {sorted(unknown)[0]!r} to set")
-        return replace(self, level=None, **changes)
+        return replace(self, level=None, **changes)  # type: ignore[arg-type]
 
 
 def _depth(parent: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -83,14 +83,13 @@ def _shrub(growth: Growth, height: float, seed: int) -> Skeleton:
     points = _crown_points(growth, height, seed)
     colony, step = _colony(growth, points)
     chance = Chance(seed, "stems")
-    around = circle(
-        360.0 * (np.arange(growth.stems) + 0.7 * chance.uniform(growth.stems)) / growth.stems
-    )
+    place = np.arange(growth.stems) + 0.7 * chance.uniform(growth.stems)
+    around = circle(360.0 * place / growth.stems)
     out = chance.between(0.2, 1.0, growth.stems)[:, None]
     feet = np.column_stack([around * (0.05 * height) * out, np.zeros(growth.stems)])
     lean = np.column_stack([around * 0.35 * out, np.ones(growth.stems)])
-    first = feet + unit(lean) * (0.6 * growth.crown_base + 0.04) * height
-    position = np.concatenate([feet, first])
+    forks = feet + unit(lean) * (0.6 * growth.crown_base + 0.04) * height
+    position = np.concatenate([feet, forks])
     parent = np.concatenate([np.full(growth.stems, -1), np.arange(growth.stems)])
     first = len(position)
     position, parent = colonise(points, position, parent, colony, Chance(seed, "shoots"))

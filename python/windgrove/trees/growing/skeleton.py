@@ -96,6 +96,8 @@ def tree_from_skeleton(
     first, last = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     first[of[::-1]] = order[::-1]
     last[of] = order
+    row = np.full(len(skeleton.parent), -1, dtype=np.int64)
+    row[ends] = order
     step, r = segment_lengths(skeleton)[ends], radius[ends]
     volume, length = _sums(of, np.pi * r * r * step, count), _sums(of, step, count)
     foot = skeleton.position[starts[first]]
@@ -127,9 +129,10 @@ def tree_from_skeleton(
             radius=r,
             branch=of.astype(np.int32),
             source_id=ends.astype(np.int64),
+            parent=row[starts],
         ),
     )
 
 
 def _sums(of: NDArray[np.int64], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    return np.bincount(of, weights=values, minlength=count)
+    return np.bincount(of, weights=values, minlength=count).astype(np.float64)

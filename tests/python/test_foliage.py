@@ -1,0 +1,190 @@
+"""Leaves by rule, seasons, and merging twigs to a budget."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import windgrove as wg
+from windgrove.trees.budget import merge_twigs
+from windgrove.trees.foliage import (
+    add_foliage,
+    bare,
+    crown_ground_area,
+    crown_hull_area,
+    set_leaf_fraction,
+)
+from windgrove.trees.tree import Tree
+
+
+def random_wood(rng, n):
+    """A tree of n branches: a trunk, the others on a random earlier one."""
+    parent = np.array([-1, *[int(rng.integers(0, i)) for i in range(1, n)]])
+    direction = rng.normal(size=(n, 3))
+    direction[0] = 0, 0, 1
+    return Tree(
+        position=rng.uniform(-3, 3, (n, 3)) + np.array([0, 0, 5]),
+        direction=direction / np.linalg.norm(direction, axis=1)[:, None],
+        length=rng.uniform(0.01, 3, n) * np.where(np.arange(n) == 0, 4, 1),
+        volume=rng.uniform(1e-7, 1e-2, n) * np.where(np.arange(n) == 0, 100, 1),
+        area=np.zeros(n),
+        kind=(np.arange(n) > 0).astype(int),
+        parent=parent,
+    )
+
+
+def childless(tree):
+    return np.setdiff1d(np.flatnonzero(tree.kind < 2), tree.parent)
+
+
+@given(st.integers(2, 60), st.integers(0, 2**32 - 1), st.floats(0.1, 8))
+def test_every_childless_branch_carries_one_bundle_in_proportion_to_its_length(n, seed, index):
+    wood = random_wood(np.random.default_rng(seed), n)
+    tree = add_foliage(wood, leaf_area_index=index)
+    carriers = childless(wood)
+    leaf = tree.kind == 2
+    assert np.array_equal(tree.parent[leaf], carriers)
+    assert_allclose(tree.position[leaf], wood.tip[carriers])
+    assert_allclose(tree.direction[leaf], wood.direction[carriers])
+    assert_allclose(tree.length[leaf], np.sqrt(tree.area[leaf]), rtol=1e-14)
+    share = wood.length[carriers] / wood.length[carriers].sum()
+    assert_allclose(tree.area[leaf], index * crown_ground_area(wood) * share, rtol=1e-12)
+
+
+def test_at_most_the_longest_thousand_carry_leaves():
+    wood = random_wood(np.random.default_rng(1), 400)
+    carriers = childless(wood)
+    tree = add_foliage(wood, limit=50)
+    longest = carriers[np.argsort(-wood.length[carriers])[:50]]
+    assert set(tree.parent[tree.kind == 2]) == set(longest)
+    assert tree.area.sum() == pytest.approx(3.0 * crown_ground_area(wood))
+
+
+def test_the_hull_of_a_square_crown_has_its_area():
+    corners = np.array([[1, 1, 3], [-1, 1, 3], [-1, -1, 3], [1, -1, 3], [0.2, 0.1, 4]], float)
+    n = len(corners) + 1
+    up = np.tile([0.0, 0, 1], (n, 1))
+    tree = Tree(
+        position=np.concatenate([[[0, 0, 0]], corners]),
+        direction=up,
+        length=np.full(n, 2.0),
+        volume=np.full(n, 0.01),
+        area=np.zeros(n),
+        kind=[0, 1, 1, 1, 1, 1],
+        parent=[-1, 0, 0, 0, 0, 0],
+    )
+    assert crown_ground_area(tree) == pytest.approx(4.0, rel=1e-14)
+    # From the side: 2 m wide from 3 to 5 m and a triangle to the tip at 6 m.
+    assert crown_hull_area(tree, "x") == pytest.approx(2 * 2 + 2 * 1 / 2, rel=1e-12)
+
+
+@given(st.integers(3, 400), st.integers(0, 2**32 - 1))
+def test_the_hull_is_that_of_scipy(n, seed):
+    from scipy.spatial import ConvexHull
+
+    from windgrove.trees.foliage import _hull
+
+    points = np.random.default_rng(seed).normal(size=(n, 2))
+    x, y = _hull(points).T
+    area = abs(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2
+    assert area == pytest.approx(ConvexHull(points).volume, rel=1e-12)
+
+
+def test_an_upright_stem_needs_its_leaf_area_told():
+    stem = random_wood(np.random.default_rng(2), 2).replace(
+        position=[[0, 0, 0], [0, 0, 3]], direction=[[0, 0, 1], [0, 0, 1]]
+    )
+    with pytest.raises(ValueError, match="leaf_area: the crown covers no ground"):
+        add_foliage(stem)
+    assert add_foliage(stem, leaf_area=2.5).area.sum() == pytest.approx(2.5)
+
+
+def test_seasons_scale_the_leaves_and_bare_takes_them_off():
+    tree = wg.grow_tree("maple", seed=3)
+    half = set_leaf_fraction(tree, 0.5)
+    assert_allclose(half.area, 0.5 * tree.area)
+    leaf = tree.kind == 2
+    assert_allclose(half.length[leaf], np.sqrt(half.area[leaf]), rtol=1e-12)
+    assert np.array_equal(half.length[~leaf], tree.length[~leaf])
+    winter = bare(tree)
+    assert len(winter) == int((~leaf).sum()) and not winter.area.any()
+    assert np.array_equal(winter.length, tree.length[~leaf])
+    assert np.array_equal(winter.parent, tree.parent[~leaf])
+    assert set_leaf_fraction(tree, 1.0) is tree
+    assert len(wg.grow_tree("maple", seed=3, foliage=False)) == len(winter)
+    assert_allclose(wg.grow_tree("maple", seed=3, leaf_fraction=0.5).area, half.area)
+
+
+@pytest.mark.parametrize("fraction", [-0.1, 1.1, np.nan])
+def test_a_season_outside_bare_to_full_is_refused(fraction):
+    with pytest.raises(ValueError, match="fraction"):
+        set_leaf_fraction(wg.grow_tree("maple", seed=3), fraction)
+
+
+def direct_drag(tree):
+    return np.where(tree.kind == 2, tree.area, 2 * np.sqrt(tree.length * tree.volume / np.pi))
+
+
+@given(st.integers(4, 80), st.integers(0, 2**32 - 1), st.booleans())
+def test_merging_keeps_mass_direct_drag_and_the_trunk(n, seed, leaves):
+    """The rule keeps all three exactly; 1e-12 is the rounding of sums of 80 terms."""
+    tree = random_wood(np.random.default_rng(seed), n)
+    if leaves:
+        tree = add_foliage(tree)
+    budget = max(len(tree) // 3, 3)
+    merged = merge_twigs(tree, budget)
+    assert len(merged) <= budget
+    assert merged.volume.sum() == pytest.approx(tree.volume.sum(), rel=1e-12)
+    assert merged.area.sum() == pytest.approx(tree.area.sum(), rel=1e-12)
+    assert direct_drag(merged).sum() == pytest.approx(direct_drag(tree).sum(), rel=1e-12)
+    before, after = wg.natural_frequencies(tree, "oak")[0], wg.natural_frequencies(merged, "oak")[0]
+    assert float(after) == pytest.approx(float(before), rel=1e-12)
+    assert merged.report.attributes["merged_branches"] > 0
+    assert merged.report.repairs[-1].kind == "merged-twigs"
+
+
+def test_a_tree_within_its_budget_is_left_alone():
+    tree = wg.grow_tree("oak", seed=1)
+    assert merge_twigs(tree, len(tree)) is tree
+
+
+def test_two_twigs_on_one_branch_become_longer_by_the_rule():
+    """By hand: V adds up, sqrt(l V) adds up."""
+    tree = Tree(
+        position=[[0, 0, 0], [0, 0, 8], [1, 0, 8], [2, 0, 8]],
+        direction=[[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 0]],
+        length=[10.0, 4.0, 0.5, 0.3],
+        volume=[1.0, 0.04, 0.002, 0.001],
+        area=np.zeros(4),
+        kind=[0, 1, 1, 1],
+        parent=[-1, 0, 1, 1],
+    )
+    merged = merge_twigs(tree, 2)
+    root = np.sqrt(4.0 * 0.04) + np.sqrt(0.5 * 0.002) + np.sqrt(0.3 * 0.001)
+    assert_allclose(merged.volume, [1.0, 0.043])
+    assert_allclose(merged.length, [10.0, root**2 / 0.043])
+    with pytest.raises(ValueError, match=r"budget: 1 branches cannot be met; the least .* is 2"):
+        merge_twigs(tree, 1)
+
+
+def test_cylinders_of_merged_twigs_follow_the_branch_that_took_them_up():
+    tree = wg.grow_tree("ash", seed=2)
+    merged = merge_twigs(tree, 250)
+    assert len(merged.segments) == len(tree.segments)
+    assert merged.segments.branch.max() < len(merged)
+    assert np.array_equal(tree.segments.branch == 0, merged.segments.branch == 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [("leafgen/ExampleQSM.mat", 600), ("canopyhydro/example_tree.csv", 1500)],
+)
+def test_scanned_trees_meet_a_budget_without_a_change_that_shows(data, name, budget):
+    """Drag at the trunk moves by 3e-6 and 1e-6; where it sits on the limbs may move a little."""
+    tree = wg.read_tree(data / name, foliage="bundles", branch_budget=budget)
+    assert len(tree) <= budget
+    changes = tree.report.attributes
+    assert abs(changes["merge_trunk_drag_change"]) < 1e-3
+    assert abs(changes["merge_trunk_frequency_change"]) < 1e-12
+    assert changes["merge_stretch"] < 6
