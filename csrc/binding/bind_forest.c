@@ -1,4 +1,5 @@
 // Runs over instances: arguments come in four tuples (forest, options, wind, record).
+#include <limits.h>
 #include <string.h>
 
 #include "bind.h"
@@ -149,16 +150,21 @@ static bool read_forest(PyObject* object, int32_t clamp, wg_forest* out, npy_int
                 wgpy_array(item[9], "angular_velocity", NPY_FLOAT32, 3, state, true));
 }
 
-// (dt, clamp, inertia, relative_damping, torsion, time, noise, drag_exponent, reference_speed)
+// (dt, clamp, inertia, relative_damping, torsion, time, first_step, noise, drag_exponent,
+// reference_speed)
 static bool read_options(PyObject* object, wg_forest_options* out)
 {
     PyObject** item;
     double noise, exponent, reference;
-    if (!tuple_of(object, "options", 9, &item) || !read_spring_options(item, &out->spring) ||
-        !wgpy_double(item[5], "time", &out->time) || !wgpy_not_negative(item[6], "noise", &noise) ||
-        !wgpy_double(item[7], "drag_exponent", &exponent) ||
-        !wgpy_positive(item[8], "reference_speed", &reference))
+    long first;
+    if (!tuple_of(object, "options", 10, &item) || !read_spring_options(item, &out->spring) ||
+        !wgpy_double(item[5], "time", &out->time) ||
+        !wgpy_int(item[6], "first_step", 0, LONG_MAX, &first) ||
+        !wgpy_not_negative(item[7], "noise", &noise) ||
+        !wgpy_double(item[8], "drag_exponent", &exponent) ||
+        !wgpy_positive(item[9], "reference_speed", &reference))
         return false;
+    out->first_step = first;
     out->noise = (float)noise;
     out->drag_exponent = (float)exponent;
     out->reference_speed = (float)reference;

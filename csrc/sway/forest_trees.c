@@ -203,7 +203,7 @@ static wgi_gust gust_of(const wgi_forest_job* job, const wgi_lane_wind* wind, in
                       .noise = options->noise,
                       .drag_exponent = options->drag_exponent,
                       .inverse_reference = 1.0f / options->reference_speed };
-    gust.time = options->time + (double)(step + 1) * options->spring.dt;
+    gust.time = options->time + (double)(options->first_step + step + 1) * options->spring.dt;
     if (wind && wind->level_count == 0 && wind->outside.profile == WG_PROFILE_NONE) {
         gust.uniform = true;
         gust.velocity = wgi_vec3_set(

@@ -44,7 +44,8 @@ typedef struct wg_forest {
 /// How the wind becomes a torque, the same for all.
 typedef struct wg_forest_options {
     wg_spring_options spring;
-    double time;           ///< s, of frame n-1 of the first step
+    double time;           ///< s, of step 0 of the run that this call is part of
+    int64_t first_step;    ///< steps of that run before this call
     float noise;           ///< rad, greatest angle by which the noise turns the wind
     float drag_exponent;   ///< torque grows as |v|^(1 + exponent): 0 linear, 1 quadratic
     float reference_speed; ///< m/s, where all drag laws agree; > 0

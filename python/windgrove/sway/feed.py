@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..wind.protocol import Prevailing
 
 if TYPE_CHECKING:
-    from .group import Group
+    from .group import Clock, Group
 
 # A call of the C core lasts about this long, so that Ctrl-C and flushes are answered at once.
 CALL_SECONDS = 0.05
@@ -60,25 +60,26 @@ class Feed:
         for step in range(steps):
             yield step, 1
 
-    def for_group(self, group: Group, time: float, dt: float, steps: int) -> tuple[Any, Any]:
-        """The wind of `steps` steps from `time`, as `_kernels.forest_run` takes it.
+    def for_group(self, group: Group, clock: Clock, steps: int) -> tuple[Any, Any]:
+        """The wind of `steps` steps, as `_kernels.forest_run` takes it.
 
         A step from t to t + dt feels the wind of t + dt at the places of t.
         """
         if self.kind == "still":
             return None, None
         if self.kind == "series":
-            times = time + dt * np.arange(1, steps + 1)
-            series = np.array([self.wind.velocity(float(t)) for t in times], dtype=np.float64)
-            outside = self.wind.prevailing(float(times[-1]))
+            times = [clock.after(step + 1) for step in range(steps)]
+            series = np.array([self.wind.velocity(t) for t in times], dtype=np.float64)
+            series = series.reshape(-1, 3)
+            outside = self.wind.prevailing(clock.after(steps))
             if np.isfinite(series).all():
                 return series, outside
             return series, Prevailing((0.0, 0.0, 0.0), *_profile(outside))
         if self.kind == "grids":
             return None, self.wind.view()
         if self.kind == "view":
-            return None, self.wind.view(time + dt)
-        return self._samples(group, time + dt), None
+            return None, self.wind.view(clock.after(1))
+        return self._samples(group, clock.after(1)), None
 
     def _samples(self, group: Group, time: float) -> NDArray[np.float32]:
         points = group.centres_of_mass()

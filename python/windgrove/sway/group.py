@@ -26,6 +26,21 @@ class InstanceState(NamedTuple):
     angular_velocity: NDArray[np.float32]
 
 
+class Clock(NamedTuple):
+    """Time of steps as a product, so that it does not know how they are grouped in calls."""
+
+    base: float  # s, of step 0
+    first: int  # steps before this call
+    dt: float  # s, of a step
+
+    def after(self, steps: int) -> float:
+        """s, after so many steps of this call."""
+        return self.base + (self.first + steps) * self.dt
+
+    def later(self, steps: int) -> Clock:
+        return self._replace(first=self.first + steps)
+
+
 @dataclass(frozen=True)
 class StepOptions:
     """What all instances of a `Sway` share: the parts of the step that can be switched."""
@@ -40,15 +55,16 @@ class StepOptions:
     reference_speed: float = 10.0
     threads: int = 1
 
-    def packed(self, dt: float, time: float) -> tuple[Any, ...]:
+    def packed(self, clock: Clock) -> tuple[Any, ...]:
         """The tuple that `_kernels.forest_run` takes."""
         return (
-            dt,
+            clock.dt,
             CLAMPS.index(self.clamp),
             self.inertia,
             self.damping_rate == "relative",
             self.torsion,
-            time,
+            clock.base,
+            clock.first,
             self.noise,
             self.drag_exponent,
             self.reference_speed,
@@ -210,8 +226,7 @@ class Group:
         self,
         options: StepOptions,
         *,
-        dt: float,
-        time: float,
+        clock: Clock,
         wind: tuple[Any, Any],
         steps: int,
         record: tuple[Any, ...] | None = None,
@@ -219,13 +234,13 @@ class Group:
         """`steps` steps in one call; the (step, instance, branch) that diverged, or None."""
         if not len(self):
             return None
-        springs, frequency = self.coefficients(options, dt)
+        springs, frequency = self.coefficients(options, clock.dt)
         p = self.placement
         scratch = np.empty(_kernels.forest_scratch(self.padded, options.threads), np.uint8)
         state = (self.rotation, self.previous_rotation, self.angular_velocity)
         forest = (self.specimen, springs, frequency, p.place, p.turn, p.scale, p.key, *state)
         drag = self.drag() if record is not None and record[6] is not None else None
-        packed = options.packed(dt, time)
+        packed = options.packed(clock)
         return _kernels.forest_run(
             forest, packed, wind, steps, record, drag, scratch, options.threads
         )

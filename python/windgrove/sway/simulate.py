@@ -132,7 +132,7 @@ class _Run:
         self.frames = Frames(sway, channels, self.branches)
         self.channels = channels
         self.attrs = attributes(sway, feed.wind, self.dt, self.duration, self.every)
-        self.focus = _focus_of(sway, focus)
+        self.focus = default_focus(sway) if focus is None else checks.vector(focus, "focus")
         self.start = sway.time
         self.wind_start = float(feed.wind.time) if feed.stepped else 0.0
         self.done = 0
@@ -185,7 +185,8 @@ class _Run:
         if self.feed.stepped:
             for frame in range(frames):
                 self.check()
-                self._step_wind(self.done + frame + 1)
+                until = self.wind_start + (self.done + frame + 1) * self.dt
+                step_wind(self.feed.wind, until, self.dt, self.focus)
                 self._advance(1, frame)
         else:
             self._advance(frames, 0)
@@ -204,20 +205,20 @@ class _Run:
         """With a wind that steps, as many frames as were done in about a tenth of a second."""
         return self.every * max(1, min(left, 8) // self.every)
 
-    def _step_wind(self, frame: int) -> None:
-        wind = self.feed.wind
-        # A thousandth of a step, so that rounding of sums of dt cannot lose one.
-        limit = self.wind_start + frame * self.dt + 1e-3 * min(self.dt, float(wind.dt))
-        while float(wind.time) + float(wind.dt) <= limit:
-            wind.step(focus=self.focus)
 
-
-def _focus_of(sway: Sway, focus: ArrayLike | None) -> NDArray[np.float64]:
-    if focus is not None:
-        return checks.vector(focus, "focus")
+def default_focus(sway: Sway) -> NDArray[np.float64]:
+    """The middle of the first tree's height [m]."""
     tree = sway.tree
-    base = np.array([0.0, 0.0, tree.base + 0.5 * tree.height])
-    return sway.at[0] + base * float(sway.scale[0])
+    middle = np.array([0.0, 0.0, tree.base + 0.5 * tree.height])
+    return sway.at[0] + middle * float(sway.scale[0])
+
+
+def step_wind(wind: Any, until: float, dt: float, focus: NDArray[np.float64]) -> None:
+    """Steps a wind while its time + dt is not beyond `until` [s]."""
+    # A thousandth of a step, so that rounding of sums of dt cannot lose one.
+    limit = until + 1e-3 * min(dt, float(wind.dt))
+    while float(wind.time) + float(wind.dt) <= limit:
+        wind.step(focus=focus)
 
 
 def _in_memory(run: _Run, bar: Any) -> xr.Dataset:

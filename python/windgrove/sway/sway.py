@@ -17,7 +17,7 @@ from ..species.species import Species
 from ..trees.parameters import branch_parameters
 from ..trees.tree import Tree
 from .feed import Feed
-from .group import PARAMETER_NAMES, STATE_NAMES, Group, InstanceState, Placement, StepOptions
+from .group import PARAMETER_NAMES, STATE_NAMES, Clock, Group, InstanceState, Placement, StepOptions
 from .placing import keys_of, quaternions_of
 
 STATES = ("float32",)
@@ -364,44 +364,65 @@ class Sway:
         steps = checks.integer(steps, "steps", low=0)
         self._advance(Feed(wind), dt, steps)
 
-    def _advance(self, feed: Feed, dt: float, frames: int, record: Any = None) -> None:
-        """`frames` frames in one wind feed; `record` gives each group what to write."""
+    def _advance(
+        self,
+        feed: Feed,
+        dt: float,
+        frames: int,
+        record: Any = None,
+        *,
+        raise_diverged: bool = True,
+    ) -> None:
+        """`frames` frames in one wind feed; `record` gives each group what to write.
+
+        Without `raise_diverged` a tree that diverges stops there and the others go on.
+        """
         self._tick_with(dt)
-        start, small = self.time, dt / self.substeps
-        most = feed.frames_at_once(self.branch_count * self.substeps)
+        per = self.substeps
+        most = feed.frames_at_once(self.branch_count * per)
         done = 0
         while done < frames:
             block = min(most, frames - done)
-            self._advance_block(feed, start + done * dt, small, block, done, record)
+            clock = Clock(self._base_time, self._counted * per, dt / per)
+            faults = self._advance_block(feed, clock, block * per, done, record, raise_diverged)
+            if faults and raise_diverged:
+                self._diverged(feed, *faults)
             done += block
             self._counted += block
             self.steps += block
 
     def _advance_block(
-        self, feed: Feed, start: float, small: float, frames: int, done: int, record: Any
-    ) -> None:
-        steps = frames * self.substeps
+        self,
+        feed: Feed,
+        clock: Clock,
+        steps: int,
+        done: int,
+        record: Any,
+        stop: bool,
+    ) -> Any:
+        """Steps a block; what `_diverged` needs where a state is not finite, else None."""
+        found = None
         for at, count in feed.parts(steps):
-            time = start + at * small
+            now = clock.later(at)
             saved = [group.snapshot() for group in self._groups] if count > 1 else None
             faults: list[tuple[int, int, int, int]] = []
             for number, group in enumerate(self._groups):
-                wind = feed.for_group(group, time, small, count)
+                wind = feed.for_group(group, now, count)
                 out = None if record is None else record(number, done, at, count)
-                fault = group.run(
-                    self.options, dt=small, time=time, wind=wind, steps=count, record=out
-                )
+                fault = group.run(self.options, clock=now, wind=wind, steps=count, record=out)
                 if fault is not None:
                     faults.append((fault[0], number, fault[1], fault[2]))
             if faults:
-                self._diverged(feed, min(faults), time, small, saved, at)
+                found = found or (min(faults), now, saved, at)
+                if stop:
+                    return found
+        return found
 
     def _diverged(
         self,
         feed: Feed,
         fault: tuple[int, int, int, int],
-        time: float,
-        small: float,
+        clock: Clock,
         saved: list[Any] | None,
         at: int,
     ) -> None:
@@ -410,8 +431,8 @@ class Sway:
             # All trees back, and then to the very step that failed, so that they agree in time.
             for group, arrays in zip(self._groups, saved, strict=True):
                 group.restore(arrays)
-                wind = feed.for_group(group, time, small, step + 1)
-                group.run(self.options, dt=small, time=time, wind=wind, steps=step + 1)
+                wind = feed.for_group(group, clock, step + 1)
+                group.run(self.options, clock=clock, wind=wind, steps=step + 1)
         frames = (at + step) // self.substeps
         self._counted += frames
         self.steps += frames
@@ -421,7 +442,7 @@ class Sway:
             self.steps,
             instance,
             branch,
-            *_cause(group, slot, branch, feed, time + (step + 1) * small),
+            *_cause(group, slot, branch, feed, clock.after(step + 1)),
         )
 
 
