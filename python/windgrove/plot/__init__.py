@@ -8,6 +8,7 @@ from .animation import animate
 from .drawing import tree
 from .fit_plots import calibration, decay
 from .frequency_plots import frequencies
+from .scene_3d import view3d
 from .styles import COLOURS, Drawing, style
 from .sway_plots import history, spectrum, sway
 from .sweep_plots import sweep
@@ -26,5 +27,6 @@ __all__ = [
     "sway",
     "sweep",
     "tree",
+    "view3d",
     "wind",
 ]

@@ -84,19 +84,19 @@ def tree(
     axes = one(ax, figsize=(5.6, 5.6))
     camera = Camera(np.radians(number(azimuth_deg, "azimuth_deg")))
     shape = shape_of(tree)
-    rotation, time = _frame(tree, ds, frame, instance)
+    rotation, time = posed_frame(tree, ds, frame, instance)
     turned = None if rotation is None else rotation * number(exaggerate, "exaggerate")
     artists: dict[str, Any] = {}
     if turned is not None and rest:
         artists["rest"] = _rest(axes, tree, shape, camera)
-    values, label = _values(tree, ds, colour, species, dt, rotation)
+    values, label = branch_values(tree, ds, colour, species, dt, rotation)
     artists |= _draw(axes, tree, shape, camera, turned, values, label)
     _frame_axes(axes, artists, camera)
     artists["title"] = axes.set_title(_title(tree, time, rotation, exaggerate))
     return Drawing((axes,), artists)
 
 
-def _frame(
+def posed_frame(
     tree: Tree, ds: xr.Dataset | None, frame: int | None, instance: int
 ) -> tuple[NDArray[np.float64] | None, float]:
     if ds is None:
@@ -118,7 +118,7 @@ def _frame(
     return chosen.to_numpy().astype(np.float64), float(chosen["time"])
 
 
-def _values(
+def branch_values(
     tree: Tree, ds: xr.Dataset | None, colour: Any, species: Any, dt: float, rotation: Any
 ) -> tuple[NDArray[Any], str]:
     """What each branch is coloured by, and its label."""
