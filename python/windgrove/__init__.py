@@ -30,6 +30,7 @@ _HOMES = {
     "UniformWind": ".wind.sources",
     "RecordedWind": ".wind.recorded",
     "GustWind": ".wind.sources",
+    "turbulent_wind": ".wind.synthetic",
     "Box": ".wind.solids",
     "Sphere": ".wind.solids",
     "Mesh": ".wind.solids",

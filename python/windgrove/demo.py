@@ -5,6 +5,7 @@ Everything here goes through the public names, so that it can be copied into a s
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,7 +49,7 @@ class DemoReport:
     wind_speed: float  # m/s
     duration: float  # s
     rows: list[LevelRow]
-    spectral_peak: float  # Hz, of the trunk's recorded sway
+    spectral_peak: float  # Hz, of the trunk's recorded sway near its f_n; NaN where none is
     advice: list[str] = field(default_factory=list)
     files: dict[str, Path] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class DemoReport:
 
 def scene(tree: Tree, speed: float, duration: float, *, small: bool = False, seed: int = 1) -> Any:
     """Three nested grids around the tree, with two sheds and a wall upwind and one swung blow."""
-    from . import Box, LinearForce, Wind
+    from . import Box, LinearForce, Wind, turbulent_wind
 
     height = tree.height
     solids = [
@@ -73,7 +74,7 @@ def scene(tree: Tree, speed: float, duration: float, *, small: bool = False, see
         duration=2.0,
     )
     return Wind(
-        (speed, 0.0, 0.0),
+        turbulent_wind((speed, 0.0, 0.0), seed=seed),
         cells=(16, 16, 8) if small else (48, 48, 16),
         levels=3,
         cell_size=1.5 if small else 0.5,
@@ -81,6 +82,8 @@ def scene(tree: Tree, speed: float, duration: float, *, small: bool = False, see
         solids=solids,
         effectors=[blow],
         seed=seed,
+        floor=0.0,
+        threads=min(2, os.cpu_count() or 1),
     )
 
 
@@ -163,13 +166,14 @@ def run_demo(
     clock.lap("sweep")
     files |= draw(tree, preset, ds, table, folder, animation=animation, progress=progress)
     clock.lap("draw")
+    rows = measure(tree, preset, ds)
     report = DemoReport(
         tree=tree.name,
         species=preset.name,
         wind_speed=wind_speed,
         duration=duration,
-        rows=measure(tree, preset, ds),
-        spectral_peak=_spectral_peak(ds),
+        rows=rows,
+        spectral_peak=_spectral_peak(ds, rows[0].frequency_realised),
         advice=_advice(tree, preset, ds),
         files=files,
     )
@@ -277,14 +281,18 @@ def sway_of_branches(ds: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(squares / count), np.sqrt(peak)
 
 
-def _spectral_peak(ds: xr.Dataset) -> float:
-    """Frequency of the highest point of the trunk's spectrum, as drawn, Hz."""
+def _spectral_peak(ds: xr.Dataset, frequency: float) -> float:
+    """Where the trunk's spectrum peaks within a factor 1.6 of `frequency` (Hz); NaN for nowhere."""
     from scipy.signal import welch
 
     angle = ds["rotation"].isel(instance=0, branch=0).to_numpy().astype(np.float64)
     size = min(len(angle), max(len(angle) // 2, 64))
     hertz, power = welch(angle, 1 / DT, nperseg=size, axis=0)
-    return float(hertz[1:][np.argmax(power.sum(axis=-1)[1:])])
+    near = np.flatnonzero((hertz > frequency / 1.6) & (hertz < frequency * 1.6))
+    if near.size < 3:
+        return float("nan")
+    top = near[np.argmax(power.sum(axis=-1)[near])]
+    return float(hertz[top]) if near[0] < top < near[-1] else float("nan")
 
 
 def _advice(tree: Tree, species: Species, ds: xr.Dataset) -> list[str]:
@@ -320,7 +328,7 @@ def draw(
         "sway": lambda: plot.sway(ds, tree=tree, species=species, skip=skip),
         "history": lambda: plot.history(ds),
         "sweep": lambda: plot.sweep(table),
-        "tree": lambda: plot.tree(tree, ds),
+        "tree": lambda: plot.tree(tree, ds, exaggerate=_visible(ds)),
         "overview": lambda: overview(tree, species, ds),
     }
     files = {}
@@ -334,10 +342,16 @@ def draw(
             plt.close(drawing.figure)
             files[name] = path
         if animation:
-            film = plot.animate(tree, ds, folder / "sway.gif")
+            film = plot.animate(tree, ds, folder / "sway.gif", exaggerate=_visible(ds))
             plt.close(film.figure)
             files["film"] = folder / "sway.gif"
     return files
+
+
+def _visible(ds: xr.Dataset) -> float:
+    """How much angles are enlarged in drawings, so that a sway of a few degrees can be seen."""
+    peak = float(np.degrees(sway_of_branches(ds)[1][0]))
+    return float(np.clip(round(9.0 / max(peak, 0.1)), 1, 5))
 
 
 def _bar(jobs: dict[str, Any], what: str, progress: bool) -> Any:
@@ -356,7 +370,7 @@ def overview(tree: Tree, species: Species, ds: xr.Dataset) -> Any:
         figure = plt.figure(figsize=(12.0, 6.6))
         parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.5))
         left, right = parts
-        drawing = plot.tree(tree, ds, ax=left.subplots())
+        drawing = plot.tree(tree, ds, exaggerate=_visible(ds), ax=left.subplots())
         top, below = right.subplots(2, 2)
         plot.frequencies(tree, species, dt=DT, ax=top[0])
         plot.spectrum(ds, ax=top[1])

@@ -70,8 +70,11 @@ def text(report: Any) -> str:
         f"{report.tree}, species {report.species}, {report.wind_speed:g} m/s, "
         f"{report.duration:g} s at 30 Hz (frequencies and ratios: medians of a level)",
         text_table(header, rows),
-        f"the trunk's recorded spectrum peaks at {report.spectral_peak:.3g} Hz",
     ]
+    if report.spectral_peak == report.spectral_peak:
+        parts.append(
+            f"near its f_n the trunk's recorded sway peaks at {report.spectral_peak:.3g} Hz"
+        )
     if report.advice:
         parts += ["", "what could be changed:", *(f"  {line}" for line in report.advice)]
     parts += ["", "files:"]

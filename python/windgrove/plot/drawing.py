@@ -156,11 +156,11 @@ def branch_values(
 def _rest(axes: Axes, tree: Tree, shape: Shape, camera: Camera) -> Any:
     from matplotlib.collections import PolyCollection
 
-    corners = wood_polygons(tree, shape, camera, None)
-    grey = PolyCollection(list(corners), facecolors="#d9d9d9", edgecolors="#d9d9d9", linewidths=0.4)
-    grey.set_zorder(1)
-    axes.add_collection(grey)
-    return grey
+    grey = "#d4d4d4"
+    corners = [*leaf_polygons(tree, shape, camera, None), *wood_polygons(tree, shape, camera, None)]
+    rest = PolyCollection(corners, facecolors=grey, edgecolors=grey, linewidths=0.3, zorder=1)
+    axes.add_collection(rest)
+    return rest
 
 
 def wood_polygons(

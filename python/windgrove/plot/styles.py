@@ -43,10 +43,8 @@ class Drawing:
 
     @property
     def figure(self) -> Figure:
-        """The figure the axes lie in."""
-        figure = self.axes[0].get_figure()
-        assert figure is not None
-        return figure  # type: ignore[return-value]
+        """The whole figure the axes lie in, also where they lie in a part of it."""
+        return root_figure(self.axes[0])
 
     @property
     def ax(self) -> Axes:
@@ -64,6 +62,12 @@ class Drawing:
 
     def __repr__(self) -> str:
         return f"<Drawing of {', '.join(self.artists)} on {len(self.axes)} axes>"
+
+
+def root_figure(ax: Axes) -> Figure:
+    """The figure, not the subfigure, that axes lie in."""
+    part: Any = ax.get_figure()
+    return part.figure
 
 
 @contextmanager
@@ -97,7 +101,7 @@ def styled(function: Callable[_P, Drawing]) -> Callable[_P, Drawing]:
             return function(*args, **kwargs)
         given = kwargs.get("ax")
         first = given if hasattr(given, "get_figure") else _first(given)
-        narrow = first is not None and first.get_figure().get_figwidth() < PAPER_WIDTH
+        narrow = first is not None and root_figure(first).get_figwidth() < PAPER_WIDTH
         with style("paper" if narrow else "notebook"):
             return function(*args, **kwargs)
 

@@ -42,7 +42,7 @@ def spectrum(
         Only this branch; by default one line for trunk, branches and foliage.
     instance : int, default 0
     segment : float, optional
-        Length of Welch's segments, s; by default a quarter of the recording, at least 10 s where
+        Length of Welch's segments, s; by default a third of the recording, at least 10 s where
         there is so much. It limits the resolution to 1/segment Hz.
     skip : float, default 0
         Seconds left out at the start, such as the first swing from rest.
@@ -99,7 +99,7 @@ def _power(
     if not np.isfinite(rotation).all():
         raise ValueError("ds: rotation is not finite everywhere")
     if segment is None:
-        size = min(count, max(count // 4, round(10 * frames_per_second)))
+        size = min(count, max(count // 3, round(10 * frames_per_second)))
     else:
         size = round(number(segment, "segment", above=0) * frames_per_second)
         if not 16 <= size <= count:
@@ -209,7 +209,9 @@ def sway(
     axes.set_xlim(0, None)
     axes.set_ylim(0, None)
     axes.set_title(f"Sway against wind: {name}" + ("" if name == "trunk" else f" {branch}"))
-    artists["legend"] = axes.legend(loc="upper left")
+    artists["legend"] = axes.legend(loc="upper left", markerscale=2.0)
+    for handle in artists["legend"].legend_handles[:1]:
+        handle.set_alpha(1.0)
     quiet_grid(axes)
     return Drawing((axes,), artists)
 
