@@ -29,7 +29,10 @@ def open_trees(
         checks.choice(format, "format", formats())
     name, raw = read_bytes(path)
     content = Content(name, raw, encoding)
-    return _choose(content, format).read(content, options)
+    del raw
+    parsed: list[Parsed] = _choose(content, format).read(content, options)
+    content.release()
+    return parsed
 
 
 def _choose(content: Content, format: str | None) -> Any:

@@ -118,6 +118,8 @@ def read_trees(path: Any, **options: Any) -> list[Tree]:
     Takes the arguments of `read_tree` but `model`. One that cannot be used raises
     TreeFormatError, which names its number.
     """
+    if "model" in options:
+        raise TypeError("model: read_trees reads all models; read_tree picks one")
     request = _request(**options)
     parsed = open_trees(path, options.get("format"), options.get("encoding"), request.options)
     return [request.finish(one) for one in parsed]

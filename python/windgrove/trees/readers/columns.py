@@ -33,8 +33,20 @@ ONE = {
 }  # fmt: skip
 _XYZ = (("x", "y", "z"), ("1", "2", "3"))
 _POINT_STEMS = {
-    "start": ("start", "startpoint", "begin", "base", "bottom", "from", "s", "p1", "point1"),
-    "end": ("end", "endpoint", "tip", "top", "to", "e", "p2", "point2"),
+    "start": (
+        "start",
+        "startpoint",
+        "begin",
+        "base",
+        "bottom",
+        "from",
+        "s",
+        "p1",
+        "point1",
+        "0",
+        "1",
+    ),
+    "end": ("end", "endpoint", "tip", "top", "to", "e", "p2", "point2", "2", "1"),
     "axis": ("axis", "axisdirection", "direction", "dir", "axe", "a"),
     "point": ("point", "pos", "position", "node", ""),
 }
@@ -101,7 +113,9 @@ def _three(known: dict[str, int], stems: Sequence[str]) -> list[int] | None:
     for stem in stems:
         for letters in _XYZ:
             for names in ([stem + k for k in letters], [k + stem for k in letters]):
-                if all(name in known for name in names) and (stem or letters[0] == "x"):
+                if all(name in known for name in names) and (
+                    letters[0] == "x" or not (stem == "" or stem.isdigit())
+                ):
                     return [known[name] for name in names]
     return None
 

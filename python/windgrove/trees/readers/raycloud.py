@@ -21,6 +21,7 @@ from . import Options, Parsed
 from .source import Content
 
 NAME = "raycloud"
+_OWN_IDS = {"parent_id", "section_id", "branch_id", "source_id", "tree_id"}
 _MUST = ["x", "y", "z", "radius"]
 _MENTION = re.compile(r"x\s*,\s*y\s*,\s*z\s*,\s*radius", re.I)
 
@@ -38,11 +39,22 @@ class Fields:
 def recognises(content: Content) -> int:
     """The words x, y, z, radius in a comment or in the first line; or segments that repeat."""
     head = content.head(20000).lstrip("\ufeff \r\n\t")
-    top = "\n".join(head.splitlines()[:50])[:4000]
-    for line in top.splitlines():
+    lines = [line[:4000] for line in head.splitlines()[:50] if line.strip()]
+    for number, line in enumerate(lines):
         if _MENTION.search(line) and not re.search(r"start|end|axis", line, re.I):
-            return 85 if line.startswith("#") or "parent_id" in line or line.count(",") >= 3 else 0
+            if line.startswith("#"):
+                return 85
+            following = lines[number + 1] if number + 1 < len(lines) else ""
+            return 0 if _one_row_a_point(line, following) else 85
     return 50 if _bare_width(head) else 0
+
+
+def _one_row_a_point(header: str, following: str) -> bool:
+    """A table with a row for each point instead of a line for each tree."""
+    names = {name.strip().lower() for name in header.split(",")}
+    if any(re.fullmatch(r"(.*_)?id", name) for name in names - _OWN_IDS):
+        return True
+    return "parent_id" in names and following.count(",") == header.count(",")
 
 
 def read(content: Content, options: Options) -> list[Parsed]:

@@ -12,9 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from ..cylinders import Cylinders, Notes, Source
 from . import Options, Parsed
@@ -134,6 +131,9 @@ def _tubes(vertices: FloatArray, faces: IntArray) -> tuple[list[_Tube], int]:
 
 
 def _components(edges: IntArray, count: int) -> IntArray:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_array((np.ones(len(edges), dtype=np.int8), tuple(edges.T)), shape=(count, count))
     return connected_components(graph, directed=False)[1].astype(np.int64)
 
@@ -177,6 +177,8 @@ def _tube(vertices: FloatArray, members: IntArray, level: IntArray) -> _Tube | N
 
 def _attach(tubes: list[_Tube], first: IntArray, notes: Notes) -> IntArray:
     """The cylinder each tube starts from, -1 for the lowest tube and for what starts in the air."""
+    from scipy.spatial import cKDTree
+
     base = np.array([tube.centre[0] for tube in tubes])
     root = int(np.argmin(base[:, 2]))
     owner = np.repeat(np.arange(len(tubes)), [len(tube.radius) - 1 for tube in tubes])

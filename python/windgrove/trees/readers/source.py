@@ -112,6 +112,11 @@ class Content:
         """The first `size` bytes as a string."""
         return self.data[:size].decode(self.encoding, errors="ignore")
 
+    def release(self) -> None:
+        """Let go of the bytes, which the parsed trees do not need."""
+        self.raw, self._data = b"", b""
+        self.__dict__.pop("layout", None)
+
     def _as_text(self) -> tuple[bytes, str]:
         codec = self._asked or next(
             (codec for mark, codec in _MARKS if self.raw.startswith(mark)), None

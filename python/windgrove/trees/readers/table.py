@@ -17,6 +17,7 @@ from .source import Content
 _BLANKS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "none", "-", "#N/A", "?"]
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eEdD][+-]?\d+)?$|[+-]?(nan|inf)$", re.I)
 _COMMENTS = ("#", "//", "%")
+_CHUNK = 2**24
 _EXACT_INTEGER = 2.0**53
 
 
@@ -38,6 +39,10 @@ class Table:
 
     def __len__(self) -> int:
         return len(self._frame)  # type: ignore[arg-type]
+
+    def renamed(self, names: Sequence[str]) -> Table:
+        """The same columns under other names."""
+        return Table(self._frame, names, names, self.notes)
 
     def find(self, *candidates: str) -> str | None:
         """The first of the names that is a column."""
@@ -154,9 +159,63 @@ class Layout:
             self.body = after_first
         rows = [split_line(line, self.delimiter) for line in lines[bool(self.header) :]]
         self.rows = rows[:200]
-        self.width = max((len(row) for row in self.rows), default=0)
+        self.width = self._width()
         decimals = any(re.search(r"\d,\d", cell) for row in self.rows for cell in row)
         self.decimal = "," if self.delimiter != "," and decimals else "."
+
+    def _width(self) -> int:
+        """Cells of a row. Rows of one more than the header hold an empty last cell, or the names
+        of the rows, which R writes without a name for their column."""
+        if not self.rows:
+            return len(self.header)
+        if not self.header:
+            last_empty = all(not row[-1] for row in self.rows)
+            return len(self.rows[0]) - (last_empty and len(self.rows[0]) > 1)
+        if all(len(row) == len(self.header) + 1 for row in self.rows):
+            if any(row[-1] for row in self.rows):
+                self.header = ["", *self.header]
+                return len(self.header)
+            return len(self.header) + 1
+        return len(self.header)
+
+    def refuse_ragged(self, notes: Notes, width: int) -> None:
+        """Every row has `width` cells: one cut short or with more is refused.
+
+        Cells in quotes may hold delimiters, so that such files are left to the parser.
+        """
+        data = self.content.data
+        row, begin = 0, self.body
+        while begin < len(data):
+            end = data.rfind(b"\n", begin, begin + _CHUNK) + 1
+            end = end if end > begin else len(data)
+            chunk = np.frombuffer(data, dtype=np.uint8, count=end - begin, offset=begin)
+            row += self._check_chunk(chunk, begin, row, width, notes)
+            begin = end
+
+    def _check_chunk(
+        self, chunk: NDArray[np.uint8], begin: int, row: int, width: int, notes: Notes
+    ) -> int:
+        ends = np.flatnonzero(chunk == ord("\n"))
+        if not len(ends) or ends[-1] != len(chunk) - 1:
+            ends = np.append(ends, len(chunk))
+        cuts = np.searchsorted(np.flatnonzero(chunk == ord(self.delimiter)), ends)
+        cells = np.diff(cuts, prepend=0) + 1
+        starts = np.append(0, ends[:-1] + 1)
+        passed_over = 0
+        for i in np.flatnonzero(cells != width):
+            line = self.content.data[begin + starts[i] : begin + ends[i]]
+            if not line.strip():
+                passed_over += 1
+                continue
+            found = len(split_line(line.decode(self.content.encoding), self.delimiter))
+            trimmed = line.rstrip(b" \r" + self.delimiter.encode())
+            if found > width > trimmed.count(self.delimiter.encode()):
+                continue
+            notes.refuse(
+                f"is not a table of {width} columns: this row has {found}",
+                row + int(i) - passed_over,
+            )
+        return len(ends) - passed_over
 
     @property
     def names(self) -> list[str]:
@@ -182,12 +241,18 @@ def parse_table(
 
     raw = list(names) if names is not None else list(layout.header)
     raw += [f"column {i + 1}" for i in range(len(raw), layout.width)]
+    quoted = layout.delimiter == " " or b'"' in layout.content.data
+    if not quoted:
+        layout.refuse_ragged(notes, len(raw))
     plain = [plain_name(name) for name in raw]
-    use = None if wanted is None else [i for i, name in enumerate(plain) if name in wanted]
+    use = (
+        None if wanted is None or quoted else [i for i, name in enumerate(plain) if name in wanted]
+    )
     stream = io.BytesIO(layout.content.data)
     stream.seek(layout.body)
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
             warnings.simplefilter("error", pandas.errors.ParserWarning)
             frame = pandas.read_csv(
                 stream,
@@ -201,7 +266,7 @@ def parse_table(
                 skipinitialspace=True,
                 engine="c",
                 encoding=layout.content.encoding,
-                low_memory=False,
+                low_memory=True,
                 **_exact_decimals(pandas.__version__),
             )
     except (ValueError, pandas.errors.ParserWarning) as error:

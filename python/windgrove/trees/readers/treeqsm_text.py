@@ -77,7 +77,8 @@ def _without_header(content: Content, notes: Notes, columns: str | None) -> tupl
         return parse_table(content.layout, notes, names=ORDERS[columns]), f"{columns}, asked for"
     if not fitting:
         notes.refuse(f"has {width} columns; TreeQSM writes 14, 15 or 17")
-    tables = {name: parse_table(content.layout, notes, names=ORDERS[name]) for name in fitting}
+    parsed = parse_table(content.layout, notes, names=ORDERS[fitting[0]])
+    tables = {name: parsed.renamed(ORDERS[name]) for name in fitting}
     faults = {name: _faults(table) for name, table in tables.items()}
     best = min(faults.values())
     good = [name for name in fitting if faults[name] == best]
