@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kernels
+from ..sway.feed import Feed
+from ..sway.group import PARAMETER_NAMES, Group, Placement, StepOptions
+from ..sway.placing import keys_of
 from ..trees.parameters import BranchParameters
 from ..trees.tree import Tree
 
 
+class Stopped(Exception):
+    """The sweep was interrupted while this chunk ran."""
+
+
 class Batch:
-    """State and running sums of a chunk.
+    """State and running sums of a chunk: what `simulate` would do with each variant alone.
 
     Attributes
     ----------
@@ -34,60 +40,88 @@ class Batch:
         observed: NDArray[np.int32],
         threads: int,
     ) -> None:
-        self.tree, self.parameters, self.options = tree, parameters, options
-        self.observed, self.threads = observed, threads
-        shape = (len(parameters), len(tree))
-        self.sum_square = np.zeros(shape)
-        self.peak = np.zeros(shape, np.float32)
+        count = len(parameters)
+        self.tree, self.options, self.observed = tree, options, observed
+        self._group = Group(tree)
+        place = np.zeros((count, 3))
+        upright = np.zeros((count, 4), np.float32)
+        upright[:, 0] = 1
+        _, key = keys_of(None, place, options.noise_seed)
+        self._group.add(
+            Placement(place, upright, np.ones(count, np.float32), key),
+            {name: np.stack([getattr(p, name) for p in parameters]) for name in PARAMETER_NAMES},
+        )
+        self._step = StepOptions(
+            clamp=options.clamp,
+            inertia=options.inertia,
+            damping_rate=options.damping_rate,
+            torsion=options.torsion,
+            noise=options.noise,
+            noise_frequency=options.noise_frequency,
+            drag_exponent=options.drag_exponent,
+            reference_speed=options.reference_speed,
+            threads=threads,
+        )
+        padded = self._group.padded
+        self._sum_square = np.zeros((count, padded))
+        self._peak = np.zeros((count, padded), np.float32)
         frames = options.steps + 1 if options.segment else 1
-        self.series = np.zeros((frames, len(parameters), len(observed), 3), np.float32)
-        self._state = np.zeros((3, *shape, 3), np.float32)
+        self.series = np.zeros((frames, count, len(observed), 3), np.float32)
+
+    @property
+    def sum_square(self) -> NDArray[np.float64]:
+        return self._sum_square[:, : len(self.tree)]
+
+    @property
+    def peak(self) -> NDArray[np.float32]:
+        return self._peak[:, : len(self.tree)]
+
+    @property
+    def diverged(self) -> NDArray[np.bool_]:
+        """(variant,) True where a state is not finite any more."""
+        n = len(self.tree)
+        state = self._group.rotation[:, :, :n], self._group.angular_velocity[:, :, :n]
+        return ~np.all([np.isfinite(a).all(axis=(1, 2)) for a in state], axis=0)
 
     def run(self, wind: Any, stop: threading.Event | None) -> None:
-        """Steps the wind and all variants to the end."""
-        from .chunk import Stopped
+        """Steps the wind and all variants to the end.
 
-        focus = (0.0, 0.0, self.tree.base + 0.5 * self.tree.height)
-        start = float(getattr(wind, "time", 0.0))
-        for frame in range(1, self.options.steps + 1):
+        A variant that leaves finite numbers stays where it left, the others go on; ValueError
+        where it is the wind that is not finite.
+        """
+        feed, dt, total = Feed(wind), self.options.dt, self.options.steps
+        tree, count = self.tree, len(self._group)
+        focus = (0.0, 0.0, tree.base + 0.5 * tree.height)
+        start = float(wind.time) if feed.stepped else 0.0
+        most = feed.frames_at_once(count * len(tree)) if feed.kind in ("series", "still") else 1
+        done = 0
+        while done < total:
             if stop is not None and stop.is_set():
                 raise Stopped
-            now = start + frame * self.options.dt
-            if hasattr(wind, "step"):
-                while wind.time + wind.dt <= now + 1e-9:
+            steps = min(most, total - done)
+            if feed.stepped:
+                # The same allowance for rounding as in `simulate`.
+                limit = start + (done + 1) * dt + 1e-3 * min(dt, float(wind.dt))
+                while float(wind.time) + float(wind.dt) <= limit:
                     wind.step(focus=focus)
-            for i in range(len(self.parameters)):
-                self._step(i, wind, None if hasattr(wind, "step") else now)
-            theta = self._state[0]
-            square = np.einsum("ibc,ibc->ib", theta, theta, dtype=np.float64)
-            self.sum_square += square
-            np.maximum(self.peak, np.sqrt(square), out=self.peak, casting="unsafe")
-            if self.options.segment:
-                self.series[frame] = theta[:, self.observed]
+            self._advance(feed, done, steps)
+            done += steps
 
-    def _step(self, i: int, wind: Any, time: float | None) -> None:
-        tree, p, o = self.tree, self.parameters[i], self.options
-        rotation, previous, rate = self._state[:, i]
-        frames = kernels.rotation_frames(tree, rotation)
-        w, v = frames.rotation[:, :1], frames.rotation[:, 1:]
-        arm = tree.direction + 2 * np.cross(v, np.cross(v, tree.direction) + w * tree.direction)
-        centre = frames.pivot + (0.75 * tree.length)[:, None] * arm
-        kernels.step_springs(
-            rotation,
-            previous,
-            rate,
-            position=tree.position,
-            direction=tree.direction,
-            length=tree.length,
-            parent=tree.parent,
-            mass=p.mass,
-            stiffness=p.stiffness,
-            damping=p.damping,
-            drag=p.drag,
-            wind=wind.sample(centre, time),
-            dt=o.dt,
-            clamp=o.clamp,
-            inertia=o.inertia,
-            damping_rate=o.damping_rate,
-            torsion=o.torsion,
+    def _advance(self, feed: Feed, done: int, steps: int) -> None:
+        dt = self.options.dt
+        time = done * dt
+        rotation = self.series[done + 1 : done + 1 + steps] if self.options.segment else None
+        record = (1, self.observed, rotation, None, None, None, None, self._sum_square, self._peak)
+        fault = self._group.run(
+            self._step,
+            dt=dt,
+            time=time,
+            wind=feed.for_group(self._group, time, dt, steps),
+            steps=steps,
+            record=record,
         )
+        if fault is not None:
+            step, instance, branch = fault
+            now = time + (step + 1) * dt
+            if not feed.is_finite(self._group, instance, branch, now):
+                raise ValueError(f"wind: not finite at {now:g} s")

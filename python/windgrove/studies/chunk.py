@@ -14,9 +14,11 @@ from ..species.species import LEVELS, Species
 from ..trees.parameters import BranchParameters, branch_parameters
 from ..trees.tree import Tree
 from ..wind.protocol import WindSource
-from .batch import Batch
+from .batch import Batch, Stopped
 from .fingerprint import fingerprint
 from .variants import identity, own_copy
+
+__all__ = ["Chunk", "ChunkResult", "RunOptions", "Stopped", "run_chunk"]
 
 SCHEMA = 1
 SERIES_A_LEVEL = 3  # branches a level whose motion goes into the spectrum
@@ -32,8 +34,8 @@ class RunOptions:
     clamp, damping_rate : str
         As in `kernels.step_springs`.
     inertia, torsion : bool
-    noise : float, rad
-        Amplitude of the branches' resonant noise.
+    noise, noise_frequency, noise_seed, drag_exponent, reference_speed
+        As in `Sway`; the exponent is that of `windgrove/forest.h`, 0 for the linear law.
     segment : int
         Samples of a segment of the spectra, 0 for none.
     """
@@ -44,7 +46,11 @@ class RunOptions:
     damping_rate: str = "relative"
     inertia: bool = True
     torsion: bool = True
-    noise: float = 0.0
+    noise: float = 0.3
+    noise_frequency: str = "natural"
+    noise_seed: int = 0
+    drag_exponent: float = 0.0
+    reference_speed: float = 10.0
     segment: int = 0
 
     @property
@@ -116,10 +122,6 @@ def tree_hash(tree: Tree) -> str:
     return fingerprint([getattr(tree, name) for name in names])
 
 
-class Stopped(Exception):
-    """The sweep was interrupted while this chunk ran."""
-
-
 def run_chunk(chunk: Chunk, stop: threading.Event | None = None) -> ChunkResult:
     """Runs all variants of a chunk.
 
@@ -131,8 +133,13 @@ def run_chunk(chunk: Chunk, stop: threading.Event | None = None) -> ChunkResult:
     values = _set_and_realised(parameters, members, chunk.options)
     batch = Batch(chunk.tree, parameters, chunk.options, _observed(members), chunk.threads)
     batch.run(own_copy(chunk.wind), stop)
+    lost = batch.diverged
     values |= _sway(batch, members, chunk.options)
     values |= _spectra(batch, members, chunk.options)
+    for name in ("sway_rms", "sway_peak", "spectrum"):
+        if name in values:
+            values[name][lost] = np.nan
+    values["diverged"] = np.repeat(lost[:, None], len(LEVELS), axis=1).astype(np.float64)
     return ChunkResult(chunk.keys, values)
 
 
@@ -251,4 +258,8 @@ def describe(options: RunOptions) -> dict[str, Any]:
         "inertia": int(options.inertia),
         "torsion": int(options.torsion),
         "noise": options.noise,
+        "noise_frequency": options.noise_frequency,
+        "noise_seed": options.noise_seed,
+        "drag_exponent": options.drag_exponent,
+        "reference_speed": options.reference_speed,
     }

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from .. import checks
+from ..kernels.sway import CLAMPS, DAMPING_RATES
 from ..recording.layout import plain
 from ..species.load import load_species
 from ..species.species import LEVELS, Species
+from ..sway.sway import NOISE_FREQUENCIES, drag_exponent
 from ..trees.tree import Tree
 from ..wind.protocol import WindSource
 from . import store as stored
@@ -37,6 +40,7 @@ VARIABLES = {
     "clamped": ("1", "share of branches that the time step limits"),
     "sway_rms": ("rad", "sway angle, rms over time then over branches"),
     "sway_peak": ("rad", "greatest sway angle"),
+    "diverged": ("1", "1 where the run left finite numbers"),
     "spectrum": ("rad2 Hz-1", "power spectral density of the rotation vector"),
 }
 
@@ -66,7 +70,11 @@ def sweep(
     damping_rate: str = "relative",
     inertia: bool = True,
     torsion: bool = True,
-    noise: float = 0.0,
+    noise: float = 0.3,
+    noise_frequency: str = "natural",
+    noise_seed: int = 0,
+    drag_law: str | float = "linear",
+    reference_speed: float = 10.0,
     spectra: bool = True,
     executor: Executor | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -91,8 +99,10 @@ def sweep(
         m/s: the mean of the prevailing wind; its direction and its relative gusts stay.
     heading : array_like, optional
         rad, from x towards y: where the wind blows to.
-    turbulence, seed : array_like, optional
-        Of a `Wind`: intensity, and seed of its noise.
+    turbulence : array_like, optional
+        Intensity of a `Wind`.
+    seed : array_like, optional
+        Of a `Wind`, and of the trees' noise.
     size : array_like, optional
         Factors on all lengths of the tree, scaled as a solid.
     season : array_like, optional
@@ -104,8 +114,9 @@ def sweep(
         (low, high), spread over orders of magnitude where high is ten times low or more.
     samples, design_seed : int
         Of the last two designs; a Sobol design needs a power of two.
-    clamp, damping_rate, inertia, torsion, noise
-        As of `Sway`.
+    clamp, damping_rate, inertia, torsion, noise, noise_frequency, drag_law, reference_speed
+        As of `Sway`; `noise_seed` is its `seed`. Every variant is what `simulate` makes of one
+        tree at the origin.
     spectra : bool, default True
         Also reduce spectra, from up to three branches of every level.
     executor : concurrent.futures.Executor, optional
@@ -162,11 +173,15 @@ def sweep(
     options = RunOptions(
         duration=checks.number(duration, "duration", above=0),
         dt=checks.number(dt, "dt", above=0),
-        clamp=checks.choice(clamp, "clamp", ("source", "compensated", "exponential", "none")),
-        damping_rate=checks.choice(damping_rate, "damping_rate", ("relative", "source")),
+        clamp=checks.choice(clamp, "clamp", CLAMPS),
+        damping_rate=checks.choice(damping_rate, "damping_rate", DAMPING_RATES),
         inertia=bool(inertia),
         torsion=bool(torsion),
-        noise=checks.number(noise, "noise", low=0.0),
+        noise=checks.number(noise, "noise", low=0.0, high=np.pi),
+        noise_frequency=checks.choice(noise_frequency, "noise_frequency", NOISE_FREQUENCIES),
+        noise_seed=checks.integer(noise_seed, "noise_seed", low=0, high=2**64 - 1),
+        drag_exponent=drag_exponent(drag_law),
+        reference_speed=checks.number(reference_speed, "reference_speed", above=0.0),
         segment=_segment(duration / dt) if spectra else 0,
     )
     keys, chunks = _plan(tree, species, wind, swept, table, options)
@@ -211,7 +226,7 @@ def _plan(
 ) -> tuple[list[str], list[tuple[Group, RunOptions]]]:
     """The key of every point, and what has to run for them: one group for each tree and wind."""
     names = [axis.parameter for axis in swept]
-    shared: dict[tuple[float, ...], tuple[str, Group]] = {}
+    shared: dict[tuple[float, ...], tuple[str, Group, RunOptions]] = {}
     keys = []
     for point in table:
         at = dict(zip(names, (float(v) for v in point), strict=True))
@@ -220,13 +235,15 @@ def _plan(
         where = (*shape, *changes.values())
         if where not in shared:
             one = tree_of(tree, *shape)
-            air = wind_of(wind, changes)
-            shared[where] = common_key(one, air, options), (one, air, [])
-        common, group = shared[where]
+            air, here = wind_of(wind, changes), options
+            if "seed" in changes:
+                here = replace(options, noise_seed=int(changes["seed"]))
+            shared[where] = common_key(one, air, here), (one, air, []), here
+        common, group, _ = shared[where]
         variant = species_of(species, swept, point)
         keys.append(variant_key(common, variant))
         group[2].append((keys[-1], variant))
-    return keys, [(group, options) for _, group in shared.values()]
+    return keys, [(group, here) for _, group, here in shared.values()]
 
 
 def _run(

@@ -94,11 +94,13 @@ def wind_of(wind: WindSource, changes: dict[str, float]) -> WindSource:
     """
     if not changes:
         return wind
-    only_grids = sorted(changes.keys() & {"turbulence", "seed"})
     if isinstance(wind, Wind):
         return _grids_of(wind, changes)
-    if only_grids:
-        raise ValueError(f"{only_grids[0]}: only a Wind has one, not {type(wind).__name__}")
+    changes = {name: value for name, value in changes.items() if name != "seed"}
+    if not changes:
+        return wind
+    if "turbulence" in changes:
+        raise ValueError(f"turbulence: only a Wind has one, not {type(wind).__name__}")
     if not isinstance(wind, UniformSource):
         name = sorted(changes)[0]
         raise ValueError(f"{name}: cannot be changed for a wind of type {type(wind).__name__}")

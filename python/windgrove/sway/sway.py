@@ -118,7 +118,7 @@ class Sway:
             torsion=bool(torsion),
             noise=checks.number(noise, "noise", low=0.0, high=np.pi),
             noise_frequency=checks.choice(noise_frequency, "noise_frequency", NOISE_FREQUENCIES),
-            drag_exponent=_drag_exponent(drag_law),
+            drag_exponent=drag_exponent(drag_law),
             reference_speed=checks.number(reference_speed, "reference_speed", above=0.0),
             threads=checks.threads(threads),
         )
@@ -459,7 +459,8 @@ def _cause(group: Group, slot: int, branch: int, feed: Feed, time: float) -> tup
     return name, f"its parameters: {text}"
 
 
-def _drag_exponent(law: str | float) -> float:
+def drag_exponent(law: str | float) -> float:
+    """The exponent of `windgrove/forest.h` for a `drag_law`: 0 for the linear one."""
     if isinstance(law, str):
         return DRAG_LAWS[checks.choice(law, "drag_law", DRAG_LAWS)]
     return 1.0 + checks.number(law, "drag_law", low=-2.0, high=2.0)
