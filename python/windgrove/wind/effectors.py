@@ -260,7 +260,8 @@ class Blast(Effector):
     A force along the radius would be undone by the pressure, which removes every gradient; so a
     blast is a source of air. In free space it blows with `speed` at `radius` and ``speed (radius /
     r)^2`` beyond, (5 s - 3 s^3) / 2 of `speed` inside with s = r / radius. It lasts `duration`; the
-    wind it made stops with it, but for what solids and the grid made turn.
+    wind it made stops with it, but for what solids and the grid made turn. A projection that stops
+    early ("source") needs some steps until the blast reaches its full width.
 
     Parameters
     ----------
