@@ -140,3 +140,24 @@ def test_the_thread_count_changes_no_bit():
 def test_bad_input_names_the_argument(make, error, name):
     with pytest.raises(error, match=name):
         make()
+
+
+def test_a_tree_that_shelters_slows_the_wind_behind_it_and_sways_less():
+    tree = wg.grow_tree("oak", seed=2)
+    runs = {}
+    for shelter in (False, True):
+        wind = Wind((8, 0, 0), cells=(16, 16, 16), levels=2, cell_size=1.0, turbulence=0.0)
+        sway = wg.Sway(tree, "oak")
+        run = wg.simulate(sway, wind, duration=4, shelter=shelter, progress=False)
+        height = tree.position[:, 2].max() * 0.7
+        behind = wind.sample([[x, 0, height] for x in (3.0, 4.0, 5.0)])[:, 0].mean()
+        runs[shelter] = (behind, np.abs(run.rotation.isel(branch=0, time=-1)).max().item(), wind)
+    assert runs[True][0] < 0.95 * runs[False][0]
+    assert runs[True][1] < runs[False][1]
+    assert runs[True][2].shelter is None
+
+
+def test_only_a_wind_with_grids_can_be_sheltered():
+    sway = wg.Sway(wg.grow_tree("oak", seed=2), "oak")
+    with pytest.raises(ValueError, match="shelter: only the grids of a Wind"):
+        wg.simulate(sway, wg.UniformWind((5, 0, 0)), duration=0.1, shelter=True)

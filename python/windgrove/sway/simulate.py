@@ -27,6 +27,7 @@ from .channels import (
 )
 from .feed import Feed
 from .interrupts import patient_interrupts
+from .sheltering import TreeShelter
 from .sway import Sway
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def simulate(
     progress: bool | None = None,
     overwrite: bool = True,
     live: bool = False,
+    shelter: bool = False,
 ) -> xr.Dataset:
     """Run trees in a wind and record what they do.
 
@@ -80,6 +82,9 @@ def simulate(
         False refuses, before the first step, where `record` exists.
     live : bool
         Let another process follow the file.
+    shelter : bool
+        Let the trees slow the air of a `Wind` by their branches' drag, where they are in each
+        frame, for the time of the run; see `windgrove.Shelter`. Off, no bit changes.
 
     Returns
     -------
@@ -101,7 +106,7 @@ def simulate(
     if not len(sway):
         raise ValueError("sway: there is no tree in it")
     run = _Run(sway, Feed(wind), duration, dt, every, chosen_channels(channels), branches, focus)
-    with run.bar(progress) as bar, patient_interrupts() as check:
+    with run.sheltered(shelter), run.bar(progress) as bar, patient_interrupts() as check:
         run.check = check
         if record is not None:
             return _to_file(run, Path(record), bar, overwrite=overwrite, live=live)
@@ -137,6 +142,20 @@ class _Run:
         self.wind_start = float(feed.wind.time) if feed.stepped else 0.0
         self.done = 0
         self.check: Callable[[], None] = lambda: None
+        self.shelter: TreeShelter | None = None
+
+    @contextlib.contextmanager
+    def sheltered(self, wanted: bool) -> Iterator[None]:
+        """The time in which the trees slow the wind, if that is wanted."""
+        if not wanted:
+            yield
+            return
+        self.shelter = TreeShelter(self.sway, self.feed.wind)
+        self.attrs["shelter"] = "trees"
+        try:
+            yield
+        finally:
+            self.shelter.end()
 
     @contextlib.contextmanager
     def bar(self, progress: bool | None) -> Iterator[Any]:
@@ -186,6 +205,8 @@ class _Run:
             for frame in range(frames):
                 self.check()
                 until = self.wind_start + (self.done + frame + 1) * self.dt
+                if self.shelter is not None:
+                    self.shelter.apply()
                 step_wind(self.feed.wind, until, self.dt, self.focus)
                 self._advance(1, frame)
         else:
