@@ -38,14 +38,16 @@ def grow_tree(
     Parameters
     ----------
     species : str, path or Species, default "oak"
-        Anything `load_species` takes; its `growth` says the form.
+        Anything `load_species` takes; its `growth` says the form. Or the ``.json`` file of an
+        ez-tree preset, which a generator of our own grows from the same parameters.
     seed : int, default 0
-        The same seed grows the same tree, on every machine.
+        The same seed grows the same tree, on every machine. For a preset 0 keeps its own seed.
     height : float, optional
         Height of the wood, m; the species' typical one by default.
     dbh : float, optional
-        Diameter of the stem at 1.3 m, m (of a shrub: of the thickest stem at its foot). By default
-        the species' typical one times (height / typical height)^1.5, elastic similarity.
+        Diameter of the stem at 1.3 m, m (of a shrub: of the thickest stem at its foot); not for a
+        preset. By default the species' typical one times (height / typical height)^1.5, elastic
+        similarity.
     foliage : bool, default True
         With leaves, by rule: see `windgrove.trees.foliage.add_foliage`.
     leaf_fraction : float, default 1.0
@@ -72,9 +74,17 @@ def grow_tree(
     >>> grow_tree("oak", seed=7).height > 15
     True
     """
-    species = load_species(species)
     seed = checks.integer(seed, "seed", low=0, high=2**64 - 1)
     leaf_fraction = checks.number(leaf_fraction, "leaf_fraction", low=0, high=1)
+    if isinstance(species, (str, os.PathLike)) and os.fspath(species).endswith(".json"):
+        if dbh is not None:
+            raise ValueError("dbh: an ez-tree preset has its own radii")
+        from .grow_preset import grow_preset_file
+
+        return grow_preset_file(
+            species, seed, height=height, foliage=foliage, leaf_fraction=leaf_fraction
+        )
+    species = load_species(species)
     growth = species.growth
     if growth is None:
         raise ValueError(f"species: {species.name!r} has no [growth] table, so it cannot be grown")
@@ -117,7 +127,7 @@ def _radius_at_breast(skeleton: Skeleton, radius: NDArray[np.float64], growth: G
         return float(radius[skeleton.parent >= 0].max())
     stem = np.flatnonzero((skeleton.chain == skeleton.chain[0]) & (skeleton.parent >= 0))
     top = skeleton.position[stem, 2]
-    at = min(BREAST_HEIGHT, 0.1 * float(skeleton.position[:, 2].max()))
+    at = min(BREAST_HEIGHT, 0.4 * float(skeleton.position[:, 2].max()))
     return float(radius[stem[np.argmax(top >= at)]])
 
 

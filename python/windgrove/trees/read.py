@@ -182,7 +182,8 @@ class _Request:
         if self.branch_budget is not None:
             from .budget import merge_twigs
 
-            tree = merge_twigs(tree, self.branch_budget)
+            room = self.foliage is not None
+            tree = merge_twigs(tree, self.branch_budget, room_for_foliage=room)
         if self.foliage is not None:
             from .foliage import add_foliage
 

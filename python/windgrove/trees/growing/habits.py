@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...species.growth import Growth
+from .builder import Builder
 from .chance import Chance, circle, cross, frame, profile, tilt, unit
 from .colonise import Colony, colonise, fill_crown, sprout
 from .skeleton import Skeleton
@@ -71,7 +72,8 @@ def _decurrent(growth: Growth, height: float, seed: int) -> Skeleton:
     points = _crown_points(growth, height, seed)
     colony, step = _colony(growth, points)
     base = growth.crown_base * height
-    stem = _stem(growth, base + growth.leader * (height - base), step, Chance(seed, "stem"))
+    top = max(base + growth.leader * (height - base), 0.05 * height)
+    stem = _stem(growth, top, step, Chance(seed, "stem"))
     first = len(stem)
     position, parent = colonise(points, stem, np.arange(first) - 1, colony, Chance(seed, "shoots"))
     position, parent = sprout(position, parent, first, SPROUT_EVERY, step, Chance(seed, "sprouts"))
@@ -98,40 +100,6 @@ def _shrub(growth: Growth, height: float, seed: int) -> Skeleton:
     return Skeleton(position, parent)
 
 
-class _Builder:
-    """Nodes added shoot by shoot, each shoot its own chain."""
-
-    def __init__(self) -> None:
-        self.position: list[NDArray[np.float64]] = []
-        self.parent: list[int] = []
-        self.chain: list[int] = []
-        self.radius: list[float] = []
-        self.chains = 0
-
-    def shoot(
-        self, carrier: int, nodes: NDArray[np.float64], radius: NDArray[np.float64] | None = None
-    ) -> list[int]:
-        """Adds a chain of nodes on a carrier node (-1: the first node is a foot); their indices."""
-        indices = []
-        for i, node in enumerate(nodes):
-            self.position.append(node)
-            self.parent.append(carrier)
-            self.chain.append(self.chains)
-            self.radius.append(0.0 if radius is None else float(radius[i]))
-            carrier = len(self.position) - 1
-            indices.append(carrier)
-        self.chains += 1
-        return indices
-
-    def skeleton(self, *, own_radius: bool = False) -> Skeleton:
-        return Skeleton(
-            np.array(self.position),
-            np.array(self.parent, dtype=np.int64),
-            np.array(self.chain, dtype=np.int64),
-            np.array(self.radius) if own_radius else None,
-        )
-
-
 def _arc(
     start: NDArray[np.float64], aim: NDArray[np.float64], length: float, pieces: int, bend: float
 ) -> NDArray[np.float64]:
@@ -147,7 +115,7 @@ def _arc(
 
 def _excurrent(growth: Growth, height: float, seed: int) -> Skeleton:
     chance = Chance(seed, "whorls")
-    build = _Builder()
+    build = Builder()
     base = growth.crown_base * height
     level = base + (height - base) * (np.arange(growth.whorls) + 0.3) / growth.whorls
     below = np.arange(STEM_PIECES_BELOW_CROWN) * base / STEM_PIECES_BELOW_CROWN
@@ -166,11 +134,13 @@ def _excurrent(growth: Growth, height: float, seed: int) -> Skeleton:
         for b in range(growth.per_whorl):
             around = turn + 360.0 * b / growth.per_whorl + chance.one(-18.0, 18.0)
             _whorl_branch(build, growth, height, t, node, around, chance)
-    return build.skeleton()
+    skeleton = build.skeleton()
+    skeleton.position[:, 2] *= height / skeleton.position[:, 2].max()
+    return skeleton
 
 
 def _whorl_branch(
-    build: _Builder,
+    build: Builder,
     growth: Growth,
     height: float,
     t: float,
@@ -201,7 +171,7 @@ def _whorl_branch(
 
 def _palm(growth: Growth, height: float, seed: int) -> Skeleton:
     chance = Chance(seed, "fronds")
-    build = _Builder()
+    build = Builder()
     reach = 0.5 * growth.crown_width * height
     crown = height - 0.45 * reach
     stem = _stem(growth, crown, crown / 12, Chance(seed, "stem"))

@@ -50,6 +50,7 @@ MODULES = (
     "mtg",
     "rings",
     "treecm",
+    "eztree",
     "own_json",
     "own_hdf5",
 )
