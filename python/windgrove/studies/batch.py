@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sway.feed import Feed
-from ..sway.group import PARAMETER_NAMES, Group, Placement, StepOptions
+from ..sway.group import PARAMETER_NAMES, Clock, Group, Placement, StepOptions
 from ..sway.placing import keys_of
 from ..trees.parameters import BranchParameters
 from ..trees.tree import Tree
@@ -108,20 +108,18 @@ class Batch:
             done += steps
 
     def _advance(self, feed: Feed, done: int, steps: int) -> None:
-        dt = self.options.dt
-        time = done * dt
+        clock = Clock(0.0, done, self.options.dt)
         rotation = self.series[done + 1 : done + 1 + steps] if self.options.segment else None
         record = (1, self.observed, rotation, None, None, None, None, self._sum_square, self._peak)
         fault = self._group.run(
             self._step,
-            dt=dt,
-            time=time,
-            wind=feed.for_group(self._group, time, dt, steps),
+            clock=clock,
+            wind=feed.for_group(self._group, clock, steps),
             steps=steps,
             record=record,
         )
         if fault is not None:
             step, instance, branch = fault
-            now = time + (step + 1) * dt
+            now = clock.after(step + 1)
             if not feed.is_finite(self._group, instance, branch, now):
                 raise ValueError(f"wind: not finite at {now:g} s")
