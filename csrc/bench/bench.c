@@ -60,12 +60,21 @@ static void copy_once(void* state)
     bench_keep(memory);
 }
 
+static clockid_t used_clock = CLOCK_MONOTONIC;
+
+static double used_now(void)
+{
+    struct timespec t;
+    clock_gettime(used_clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static double measure(const bench_case* c, int calls)
 {
-    const double start = bench_now();
+    const double start = used_now();
     for (int n = 0; n < calls; ++n)
         c->run(c->state);
-    return (bench_now() - start) / calls;
+    return (used_now() - start) / calls;
 }
 
 static int by_size(const void* a, const void* b)
@@ -156,7 +165,9 @@ static void print_table(const run* r, int csv)
         print_processor();
         printf("compiler   %s, %s, kernels %s\n", wg_compiler(), wg_build_type(), wg_isa_name());
         printf("commit     %s\n", BENCH_COMMIT);
-        printf("rounds     %d\n", r->rounds);
+        printf(
+            "rounds     %d, %s\n", r->rounds,
+            used_clock == CLOCK_MONOTONIC ? "wall time" : "processor time of the calling thread");
         printf(
             "fma peak   %.1f GFlop/s, copy %.1f GB/s (read and written)\n\n",
             1e-9 * r->cases[r->fma].items / quantile(r->seen[r->fma].time, r->rounds, 0.5),
@@ -190,12 +201,15 @@ int bench_main(int argc, char** argv, const bench_case* cases, size_t count)
     for (int n = 1; n < argc; ++n) {
         if (strcmp(argv[n], "--csv") == 0)
             csv = 1;
+        else if (strcmp(argv[n], "--cpu-time") == 0)
+            used_clock = CLOCK_THREAD_CPUTIME_ID;
         else if (strcmp(argv[n], "--rounds") == 0 && n + 1 < argc)
             rounds = atoi(argv[++n]);
         else if (strcmp(argv[n], "--filter") == 0 && n + 1 < argc)
             filter = argv[++n];
         else {
-            fprintf(stderr, "usage: %s [--rounds N] [--filter TEXT] [--csv]\n", argv[0]);
+            fprintf(
+                stderr, "usage: %s [--rounds N] [--filter TEXT] [--csv] [--cpu-time]\n", argv[0]);
             return 2;
         }
     }

@@ -7,7 +7,8 @@
 //
 // A benchmark program fills an array of cases and returns bench_main(argc, argv, cases, count).
 // Options: --rounds N (default 21), --filter TEXT (cases whose name contains it, their references
-// and the limits), --csv (one line a case, for scripts).
+// and the limits), --csv (one line a case, for scripts), --cpu-time (processor time of the calling
+// thread instead of wall time: for machines shared with others; says nothing of several threads).
 #pragma once
 
 #include <stddef.h>

@@ -67,6 +67,16 @@ WGI_INLINE wgf8 wgf8_select(wgi8 mask, wgf8 a, wgf8 b)
 #endif
 }
 
+/// Lanes of `a` where the sign bit of `sign` is set, else of `b`.
+WGI_INLINE wgf8 wgf8_select_negative(wgf8 sign, wgf8 a, wgf8 b)
+{
+#if defined(__AVX2__)
+    return (wgf8)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)sign);
+#else
+    return wgf8_select(wgf8_bits(sign) >> 31, a, b);
+#endif
+}
+
 /// The sign bit of each lane, lane 0 lowest: the lanes of a mask that are set.
 WGI_INLINE int wgi8_mask(wgi8 mask)
 {
@@ -106,6 +116,34 @@ WGI_INLINE wgf8 wgf8_max(wgf8 a, wgf8 b)
     return (wgf8)_mm256_max_ps((__m256)a, (__m256)b);
 #else
     return wgf8_select(a > b, a, b);
+#endif
+}
+
+/// Eight bytes as integers.
+WGI_INLINE wgi8 wgi8_load_bytes(const uint8_t* p)
+{
+#if defined(__AVX2__)
+    return (wgi8)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p));
+#elif defined(__SSE2__)
+    const __m128i zero = _mm_setzero_si128();
+    const __m128i words = _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i*)p), zero);
+    const __m128i half[2] = { _mm_unpacklo_epi16(words, zero), _mm_unpackhi_epi16(words, zero) };
+    wgi8 v;
+    memcpy(&v, half, sizeof v);
+    return v;
+#else
+    return (wgi8){ p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] };
+#endif
+}
+
+/// The larger integer of each lane.
+WGI_INLINE wgi8 wgi8_max(wgi8 a, wgi8 b)
+{
+#if defined(__AVX2__)
+    return (wgi8)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    const wgi8 larger = a > b;
+    return (a & larger) | (b & ~larger);
 #endif
 }
 

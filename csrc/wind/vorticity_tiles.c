@@ -61,9 +61,7 @@ WGI_INLINE void confine8(
     wgf8 v[3] = { u[0] + q * (g[1] * w[2] - g[2] * w[1]), u[1] + q * (g[2] * w[0] - g[0] * w[2]),
                   u[2] + q * (g[0] * w[1] - g[1] * w[0]) };
     if (closed) {
-        uint8_t marks __attribute__((vector_size(8)));
-        memcpy(&marks, closed, 8);
-        const wgi8 keep = __builtin_convertvector(marks, wgi8) != wgi8_set(0);
+        const wgi8 keep = wgi8_load_bytes(closed) != wgi8_set(0);
         for (int c = 0; c < 3; ++c)
             v[c] = wgf8_select(keep, u[c], v[c]);
     }
