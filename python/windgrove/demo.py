@@ -74,7 +74,7 @@ def scene(tree: Tree, speed: float, duration: float, *, small: bool = False, see
         duration=2.0,
     )
     return Wind(
-        turbulent_wind((speed, 0.0, 0.0), seed=seed),
+        turbulent_wind((speed, 0.0, 0.0), intensity=0.3, timescale=5.0, seed=seed),
         cells=(16, 16, 8) if small else (48, 48, 16),
         levels=3,
         cell_size=1.5 if small else 0.5,
@@ -222,14 +222,15 @@ def _sweep(
     """Factors on beta, zeta and gamma of every level, in the same wind from its beginning."""
     from . import sweep
 
+    factors = FACTORS[:2] if small else FACTORS
     return sweep(
         tree,
         species,
-        beta=FACTORS,
-        zeta=FACTORS,
-        gamma=FACTORS,
+        beta=factors,
+        zeta=factors,
+        gamma=factors,
         wind=scene(tree, speed, duration, small=small, seed=seed),
-        duration=2.0 if small else min(15.0, duration),
+        duration=1.0 if small else min(12.0, duration),
         dt=DT,
         progress=progress,
     )
@@ -321,7 +322,7 @@ def draw(
 
     from . import plot
 
-    skip = min(5.0, 0.1 * float(ds["time"][-1]))
+    skip = _settling(ds)
     jobs: dict[str, Callable[[], Any]] = {
         "frequencies": lambda: plot.frequencies(tree, species, dt=DT),
         "spectrum": lambda: plot.spectrum(ds, skip=skip),
@@ -342,7 +343,15 @@ def draw(
             plt.close(drawing.figure)
             files[name] = path
         if animation:
-            film = plot.animate(tree, ds, folder / "sway.gif", exaggerate=_visible(ds))
+            stop = float(ds["time"][-1])
+            film = plot.animate(
+                tree,
+                ds,
+                folder / "sway.gif",
+                start=max(0.0, stop - 6.0),
+                fps=12,
+                exaggerate=_visible(ds),
+            )
             plt.close(film.figure)
             files["film"] = folder / "sway.gif"
     return files
@@ -366,14 +375,20 @@ def overview(tree: Tree, species: Species, ds: xr.Dataset) -> Any:
 
     from . import plot
 
-    with plot.style("notebook"):
-        figure = plt.figure(figsize=(12.0, 6.6))
-        parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.5))
+    skip = _settling(ds)
+    with plot.style("paper"):
+        figure = plt.figure(figsize=(8.4, 4.4), dpi=170)
+        parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.45))
         left, right = parts
         drawing = plot.tree(tree, ds, exaggerate=_visible(ds), ax=left.subplots())
         top, below = right.subplots(2, 2)
         plot.frequencies(tree, species, dt=DT, ax=top[0])
-        plot.spectrum(ds, ax=top[1])
-        plot.sway(ds, tree=tree, species=species, ax=below[0])
+        plot.spectrum(ds, skip=skip, ax=top[1])
+        plot.sway(ds, tree=tree, species=species, skip=skip, ax=below[0])
         plot.history(ds, ax=below[1])
     return drawing
+
+
+def _settling(ds: xr.Dataset) -> float:
+    """Seconds left out of statistics: the swing from rest into the wind."""
+    return min(15.0, 0.25 * float(ds["time"][-1]))

@@ -54,7 +54,7 @@ class TreeAnimation:
         """The figure that is drawn again and again."""
         return self._film.drawing.figure
 
-    def save(self, path: str | Path, *, dpi: float = 90.0) -> Path:
+    def save(self, path: str | Path, *, dpi: float = 75.0) -> Path:
         """Write a .gif (through Pillow) or a .html page that stands alone; returns the path."""
         target = Path(path)
         if target.suffix.lower() not in SUFFIXES:
@@ -78,7 +78,7 @@ class TreeAnimation:
         return moving.to_jshtml(fps=max(1, round(self.fps)), default_mode="loop")
 
     def _repr_html_(self) -> str:
-        picture = base64.b64encode(self._gif(80.0)).decode()
+        picture = base64.b64encode(self._gif(75.0)).decode()
         return f'<img alt="{self._film.tree.name} swaying" src="data:image/gif;base64,{picture}">'
 
     def _gif(self, dpi: float) -> bytes:
@@ -90,7 +90,7 @@ class TreeAnimation:
         strip = Image.new("RGB", (some[0].width * len(some), some[0].height))
         for place, picture in enumerate(some):
             strip.paste(picture, (place * picture.width, 0))
-        palette = strip.quantize(128, method=Image.Quantize.MEDIANCUT)
+        palette = strip.quantize(64, method=Image.Quantize.MEDIANCUT)
         flat = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
         out = io.BytesIO()
         flat[0].save(

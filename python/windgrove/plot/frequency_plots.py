@@ -82,8 +82,8 @@ def frequencies(
     axes.set_xlabel(f"set {names[quantity]}{unit}")
     axes.set_ylabel(f"realised {names[quantity]}{unit}")
     artists |= _without_frequency(axes, wanted, got)
-    share = f"{100 * clamped.mean():.0f} % clamped" if clamped.any() else "none clamped"
-    axes.set_title(f"{species.name}: {len(tree)} branches, {share} at dt = {1000 * dt:.3g} ms")
+    count = f"{int(clamped.sum())} of {len(tree)}"
+    axes.set_title(f"{species.name}: {count} clamped (dt {1000 * dt:.3g} ms)")
     artists["legend"] = axes.legend(loc="best" if quantity == "damping_ratio" else "upper left")
     quiet_grid(axes)
     return Drawing((axes,), artists)

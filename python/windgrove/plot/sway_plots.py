@@ -32,7 +32,8 @@ def spectrum(
     """Power spectrum of the sway, with the natural frequencies that were set marked.
 
     Welch's method on the three components of the rotation vector, means removed, powers added:
-    no heading is preferred. One line a level is the median over its branches.
+    no heading is preferred. One line a level is the median over its branches. A dashed line marks
+    the f_n that was set, a band the middle 80 % of a level's.
 
     Parameters
     ----------
@@ -62,19 +63,19 @@ def spectrum(
     frequency = ds["frequency"].to_numpy() if "frequency" in ds else None
     for name, members in groups.items():
         line = np.median(power[:, members], axis=1)
-        label = name if len(members) == 1 else f"{name} (median of {len(members)})"
+        label = name if len(members) == 1 else f"{name} ({len(members)})"
         kind = name.split()[0]
         colour = COLOURS.get(kind, INK)
         (artists[name],) = axes.plot(hertz[1:], line[1:], color=colour, label=label)
         if frequency is not None:
-            artists |= _mark(axes, name, frequency[members], colour)
+            artists |= _mark(axes, name, frequency[members], artists[name])
     axes.set(xscale="log", yscale="log", xlabel="frequency (Hz)")
     axes.set_ylabel("power of the sway (degrees²/Hz)")
     axes.set_xlim(hertz[1], hertz[-1])
     _floor(axes, power[1:])
     plain_log(axes.xaxis)
     artists["legend"] = axes.legend(loc="lower left")
-    axes.set_title("Sway spectrum; f_n as set marked")
+    axes.set_title("Sway spectrum, f_n as set")
     quiet_grid(axes)
     return Drawing((axes,), artists)
 
@@ -122,19 +123,20 @@ def _groups(ds: xr.Dataset, branch: int | None) -> dict[str, NDArray[np.intp]]:
     return {name: members for name, members in found.items() if members.size}
 
 
-def _mark(axes: Axes, name: str, frequency: NDArray[Any], colour: str) -> dict[str, Any]:
-    """A line at one frequency; a band over the middle 80 % of many."""
+def _mark(axes: Axes, name: str, frequency: NDArray[Any], line: Any) -> dict[str, Any]:
+    """A line at one frequency; a band over the middle 80 % of many. The legend has the numbers."""
     frequency = frequency[np.isfinite(frequency)]
     if not frequency.size:
         return {}
+    colour = line.get_color()
     if np.ptp(frequency) < 0.02 * frequency.mean():
         f = float(frequency.mean())
-        line = axes.axvline(f, color=colour, linewidth=1.0, linestyle="--", zorder=1)
-        line.set_label(f"f_n {name}: {f:.3g} Hz")
-        return {f"f_n {name}": line}
+        line.set_label(f"{line.get_label()}, f_n {f:.3g} Hz")
+        mark = axes.axvline(f, color=colour, linewidth=1.0, linestyle="--", zorder=1)
+        return {f"f_n {name}": mark}
     low, high = np.quantile(frequency, [0.1, 0.9])
-    band = axes.axvspan(low, high, color=colour, alpha=0.10, linewidth=0, zorder=0)
-    band.set_label(f"f_n {name}: {low:.3g} to {high:.3g} Hz (80 %)")
+    line.set_label(f"{line.get_label()}, f_n {low:.2g} to {high:.2g} Hz")
+    band = axes.axvspan(low, high, color=colour, alpha=0.12, linewidth=0, zorder=0)
     return {f"f_n {name}": band}
 
 
@@ -316,9 +318,11 @@ def history(
         np.linalg.norm(turned, axis=1),
         color=COLOURS.get(name, INK),
         linewidth=1.2,
-        label="whole angle",
+        label="whole",
     )
     below.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     below.set(xlabel="time (s)", ylabel=f"sway of the {name} (degrees)")
-    artists["legend"] = below.legend(loc="upper right", ncols=3)
+    artists["legend"] = below.legend(
+        loc="upper right", ncols=3, columnspacing=1.0, handlelength=1.2
+    )
     return Drawing(tuple(grid.ravel()), artists)
