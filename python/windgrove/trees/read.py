@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .. import checks
 from .assemble import Assembly, assemble
 from .choose import open_trees, pick
@@ -106,7 +108,7 @@ def read_tree(
         length=length,
         foliage_options=foliage_options,
     )
-    parsed = open_trees(path, format, encoding, request.options)
+    parsed = _open(path, request)
     if roots == "all" and model is None and len(parsed) > 1 and not parsed[0].alternative:
         return request.finish(combine(parsed))
     return request.finish(pick(parsed, model))
@@ -121,8 +123,14 @@ def read_trees(path: Any, **options: Any) -> list[Tree]:
     if "model" in options:
         raise TypeError("model: read_trees reads all models; read_tree picks one")
     request = _request(**options)
-    parsed = open_trees(path, options.get("format"), options.get("encoding"), request.options)
+    parsed = _open(path, request)
     return [request.finish(one) for one in parsed]
+
+
+def _open(path: Any, request: _Request) -> list[Parsed]:
+    # What overflows becomes inf or NaN and is refused with its row; numpy need not warn as well.
+    with np.errstate(all="ignore"):
+        return open_trees(path, request.format, request.encoding, request.options)
 
 
 def read_folder(
@@ -160,6 +168,8 @@ def read_folder(
 class _Request:
     """What was asked for, checked."""
 
+    format: str | None
+    encoding: str | None
     options: Options
     how: Assembly
     foliage: str | None
@@ -168,17 +178,8 @@ class _Request:
 
     def finish(self, parsed: Parsed) -> Tree:
         """Build one tree."""
-        built = parsed.build()
-        if isinstance(built, Tree):
-            tree = built
-        else:
-            units = self.options.units
-            if units is not None and not parsed.scaled:
-                built = built.scaled(units[0])
-                parsed.notes.noticed("units", f"lengths times {units[0]:g}, as units= asks")
-            name = Path(parsed.source.path).stem.removesuffix(".csv") or "tree"
-            source = replace(parsed.source, name=name)
-            tree = assemble(built, source, parsed.notes, self.how)
+        with np.errstate(all="ignore"):
+            tree = self._built(parsed)
         if self.branch_budget is not None:
             from .budget import merge_twigs
 
@@ -189,6 +190,18 @@ class _Request:
 
             tree = add_foliage(tree, **self.foliage_options)
         return tree
+
+    def _built(self, parsed: Parsed) -> Tree:
+        built = parsed.build()
+        if isinstance(built, Tree):
+            return built
+        units = self.options.units
+        if units is not None and not parsed.scaled:
+            built = built.scaled(units[0])
+            parsed.notes.noticed("units", f"lengths times {units[0]:g}, as units= asks")
+        name = Path(parsed.source.path).stem.removesuffix(".csv") or "tree"
+        source = replace(parsed.source, name=name)
+        return assemble(built, source, parsed.notes, self.how)
 
 
 def _request(
@@ -225,7 +238,7 @@ def _request(
         length=None if length is None else checks.number(length, "length", above=0),
     )
     how = Assembly(roots=roots, bad_rows=bad_rows, recentre=recentre, radius=radius)
-    return _Request(options, how, foliage, branch_budget, foliage_options or {})
+    return _Request(format, encoding, options, how, foliage, branch_budget, foliage_options or {})
 
 
 def _check_units(units: str | None) -> tuple[float, float] | None:

@@ -34,6 +34,7 @@ def recognises(content: Content) -> int:
     return 80 if seen else 0
 
 
+_MOST = 2**31
 _WORDS = {"vt", "vn", "f", "g", "o", "s", "mtllib", "usemtl", "l", "vp"}
 
 
@@ -57,6 +58,8 @@ def _mesh(content: Content, notes: Notes) -> tuple[FloatArray, IntArray]:
             elif cells and cells[0] == "f":
                 corners = [int(cell.split("/", 1)[0]) for cell in cells[1:]]
                 corners = [c - 1 if c > 0 else len(points) + c for c in corners]
+                if not all(0 <= c < _MOST for c in corners):
+                    raise ValueError
                 triangles += [
                     (corners[0], corners[i], corners[i + 1]) for i in range(1, len(corners) - 1)
                 ]
@@ -191,6 +194,7 @@ def _attach(tubes: list[_Tube], first: IntArray, notes: Notes) -> IntArray:
             continue
         gap, near = known.query(tube.centre[0], k=min(64, len(centre)))
         gap, near = np.atleast_1d(gap), np.atleast_1d(near)
+        gap, near = gap[near < len(centre)], near[near < len(centre)]  # none at infinity
         fits = (owner[near] != i) & (gap <= max(0.01, tube.radius[0]) + width[near])
         if fits.any():
             parent[i] = near[np.argmax(fits)]

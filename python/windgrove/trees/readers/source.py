@@ -14,7 +14,7 @@ from ...errors import TreeFormatError
 if TYPE_CHECKING:
     from .table import Layout
 
-MAX_BYTES = 2**31  # a million rows of 36 columns take 0.3 GB; more is refused, not swallowed
+MAX_BYTES = 2**30  # a million rows of 36 columns take 0.3 GB; more is refused, not swallowed
 _GZIP = b"\x1f\x8b"
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),

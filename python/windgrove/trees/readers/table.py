@@ -276,4 +276,6 @@ def parse_table(
             f"is not a table of {len(raw)} columns: {reason}",
             int(line[1]) - 1 if line else None,
         )
+    if not len(frame):
+        notes.refuse("holds no cylinders: there is no row below the header")
     return Table(frame, plain, raw, notes)

@@ -1,9 +1,7 @@
-"""TreeQSM models in MATLAB files: 2.0 flat, 2.3 and 2.4 structs, arrays of models, v4 to v7.3."""
+"""TreeQSM models in MATLAB files: 2.0 flat, 2.3 and 2.4 structs, arrays of models, v5 to v7.3."""
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +9,8 @@ import numpy as np
 
 from ..cylinders import Notes, Source
 from . import Options, Parsed
+from .matlab import MatlabError, load_level5
+from .matlab_hdf5 import load_hdf5
 from .source import Content
 from .treeqsm_columns import cylinders_from, matrix
 
@@ -52,18 +52,12 @@ def read(content: Content, options: Options) -> list[Parsed]:
 
 def _load(content: Content, notes: Notes) -> dict[str, Any]:
     if _HDF5 in content.raw[:2056]:
-        from .matlab_hdf5 import load
-
-        return load(content, notes)
-    from scipy.io import loadmat
-
+        return load_hdf5(content, notes)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = loadmat(io.BytesIO(content.raw), struct_as_record=True, chars_as_strings=True)
-    except Exception as error:
-        notes.refuse(f"is a broken or unknown MATLAB file: {type(error).__name__}: {error}")
-    return {name: value for name, value in found.items() if not name.startswith("__")}
+        return load_level5(content.raw)
+    except MatlabError as error:
+        notes.refuse(f"is a broken MATLAB file: {error}")
+        raise
 
 
 def _models(variables: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -83,32 +77,23 @@ def _models(variables: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _structs(value: Any, depth: int) -> Iterator[dict[str, Any]]:
     """Every struct that holds a cylinder struct, in structs, struct arrays and cells."""
-    if not isinstance(value, np.ndarray) or depth < 0:
+    if not isinstance(value, (list, tuple)) or depth < 0:
         return
-    names = value.dtype.names
-    if names is None:
-        if value.dtype == object:
-            for item in value.ravel(order="F"):
-                yield from _structs(item, depth - 1)
-        return
-    for record in value.ravel(order="F"):
-        fields = {name: record[name] for name in names}
-        if _is_cylinder(fields):
-            yield {"cylinder": fields}
-            continue
-        cylinder = _first_struct(fields.get("cylinder"))
-        if cylinder is not None and _is_cylinder(cylinder):
-            yield {**fields, "cylinder": cylinder}
-            continue
-        for item in fields.values():
+    for item in value:
+        if not isinstance(item, dict):
             yield from _structs(item, depth - 1)
+        elif _is_cylinder(item):
+            yield {"cylinder": item}
+        elif _is_cylinder(_first(item.get("cylinder"))):
+            yield {**item, "cylinder": _first(item["cylinder"])}
+        else:
+            for inner in item.values():
+                yield from _structs(inner, depth - 1)
 
 
-def _first_struct(value: Any) -> dict[str, Any] | None:
-    if isinstance(value, np.ndarray) and value.dtype.names and value.size:
-        record = value.ravel()[0]
-        return {name: record[name] for name in value.dtype.names}
-    return None
+def _first(value: Any) -> dict[str, Any]:
+    """The first struct of an array of them, an empty one where there is none."""
+    return value[0] if isinstance(value, list) and value and isinstance(value[0], dict) else {}
 
 
 def _is_cylinder(fields: dict[str, Any]) -> bool:
@@ -119,7 +104,7 @@ def _parsed(
     path: str, name: str, model: dict[str, Any], notes: Notes, options: Options, count: int
 ) -> Parsed:
     flat = name == "flat"
-    attributes = _scalars(_first_struct(model.get("treedata")))
+    attributes = _scalars(_first(model.get("treedata")))
     version = "2.0 flat" if flat else f"{_version(model)} struct"
     if count > 1:
         version += f", {count} models"
@@ -135,16 +120,15 @@ def _parsed(
 
 def _version(model: dict[str, Any]) -> str:
     """What rundata says; before 2.4 it says nothing and SurfCov does not exist."""
-    run = _first_struct(model.get("rundata"))
-    said = list(np.ravel(run["version"])) if run and "version" in run else []
+    said = np.ravel(_first(model.get("rundata")).get("version", ""))
     if len(said) and isinstance(said[0], str) and said[0].strip():
-        return said[0].strip()[:20]
+        return str(said[0]).strip()[:20]
     return "2.4" if "SurfCov" in model["cylinder"] else "2.3"
 
 
-def _scalars(fields: dict[str, Any] | None) -> dict[str, float]:
+def _scalars(fields: dict[str, Any]) -> dict[str, float]:
     found = {}
-    for name, value in (fields or {}).items():
+    for name, value in fields.items():
         if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "fiu":
             found[name] = float(value.ravel()[0])
     return found
