@@ -45,6 +45,10 @@ def mean(values):
     return np.exp(np.mean(np.log(list(values))))
 
 
+def medians(item):
+    return item.claim.quantity == "foliage_sway_deg"
+
+
 def test_all_wanted_species_are_shipped():
     assert set(species_names()) >= WANTED
 
@@ -57,8 +61,10 @@ def test_a_preset_shows_what_it_claims(name):
     assert {"frequency", "damping_ratio", "sway_deg"} <= {c.claim.quantity for c in checked}
     for item in checked:
         assert item.seen == pytest.approx(item.claim.value, rel=1e-3), str(item)
-        # One tree differs from the mean of five: seen 2 to 12 %.
-        assert item.low > 0.85 * item.claim.value and item.high < 1.15 * item.claim.value
+        # One tree differs from the mean of five by 2 to 15 %; the median over its branches by
+        # more, seen up to x 1.7, because a form's many twigs fall into a few thicknesses.
+        spread = 1.8 if "branch_sway" in item.claim.quantity else 1.5 if medians(item) else 1.2
+        assert item.claim.value / spread < item.low <= item.high < item.claim.value * spread
     assert species.provenance.source and species.provenance.date
     low, high = species.provenance.tree_height
     assert low <= species.growth.height <= high
@@ -96,6 +102,19 @@ def test_leaves_raise_the_load_of_every_oak_two_to_three_times():
         leaf = wg.branch_parameters(tree, species).drag[0]
         bare = wg.branch_parameters(wg.trees.foliage.bare(tree), species).drag[0]
         assert 2.0 < leaf / bare < 3.0
+
+
+@pytest.mark.parametrize("name", species_names())
+def test_leaves_move_more_than_twigs_and_twigs_more_than_nothing(name):
+    """Beaufort: leaves and twigs in constant motion at 3.4 m/s, small branches move at 5.5 m/s."""
+    species = wg.load_species(name)
+    tree = wg.grow_tree(species, 1)
+    p = wg.branch_parameters(tree, species)
+    steady = np.degrees(p.drag / p.stiffness)
+    assert 2.0 < 3.4 * np.median(steady[tree.kind == 2]) < 5.0
+    if any(c.quantity == "branch_sway_deg" for c in species.provenance.claims):
+        assert 0.8 < 5.5 * np.median(steady[tree.kind == 1]) < 3.0
+    assert 10.0 * steady.max() < 90
 
 
 @pytest.mark.parametrize("name", species_names())

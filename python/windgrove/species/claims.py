@@ -110,6 +110,24 @@ def _sway_deg(tree: Tree, species: Species, claim: Claim) -> float:
     )
 
 
+def _level_sway(tree: Tree, species: Species, claim: Claim, kind: int) -> float:
+    """Median steady angle of the branches of one kind in a wind across them, degrees."""
+    from ..trees.parameters import branch_parameters
+
+    tree, species = _in_season(tree, species, claim.leaf_fraction)
+    p = branch_parameters(tree, species)
+    push = np.median((p.drag / p.stiffness)[tree.kind == kind]) * claim.wind_speed
+    return math.degrees(steady_angle(float(push)))
+
+
+def _branch_sway_deg(tree: Tree, species: Species, claim: Claim) -> float:
+    return _level_sway(tree, species, claim, 1)
+
+
+def _foliage_sway_deg(tree: Tree, species: Species, claim: Claim) -> float:
+    return _level_sway(tree, species, claim, 2)
+
+
 def _large_branch_over_trunk_frequency(tree: Tree, species: Species, claim: Claim) -> float:
     """Median over the branches of the trunk that are at least half as long as the longest."""
     from ..trees.parameters import branch_parameters
@@ -138,5 +156,7 @@ _QUANTITIES: dict[str, Callable[[Tree, Species, Claim], float]] = {
     "bare_over_leaf_frequency": _bare_over_leaf_frequency,
     "leaf_over_bare_load": _leaf_over_bare_load,
     "sway_deg": _sway_deg,
+    "branch_sway_deg": _branch_sway_deg,
+    "foliage_sway_deg": _foliage_sway_deg,
     "large_branch_over_trunk_frequency": _large_branch_over_trunk_frequency,
 }

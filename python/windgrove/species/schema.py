@@ -63,6 +63,8 @@ class ClaimTable(_Table):
         "bare_over_leaf_frequency",
         "leaf_over_bare_load",
         "sway_deg",
+        "branch_sway_deg",
+        "foliage_sway_deg",
         "large_branch_over_trunk_frequency",
     ]
     value: Positive

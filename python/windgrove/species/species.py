@@ -59,7 +59,8 @@ class Claim:
     quantity : str
         "frequency" (Hz, trunk), "damping_ratio" (trunk), "bare_over_leaf_frequency",
         "leaf_over_bare_load" (trunk's drag), "sway_deg" (steady trunk angle across a wind of
-        `wind_speed`) or "large_branch_over_trunk_frequency".
+        `wind_speed`), "branch_sway_deg", "foliage_sway_deg" (medians over the branches of that
+        kind) or "large_branch_over_trunk_frequency".
     value : float
     source : str
         Where the figure was published or what it was derived from.
