@@ -103,3 +103,24 @@ WGI_INLINE wgf8 wgi_drag_factor(const wgi_gust* gust, wgi_vec3 velocity)
     const wgf8 factor = wgi_exp2(wgf8_set(gust->drag_exponent) * wgi_log2(safe));
     return wgf8_select(still, wgf8_set(0.0f), factor);
 }
+
+/// The wind of one step; a series sets the velocity of `wind`.
+WGI_INLINE wgi_gust wgi_gust_of(const wgi_forest_job* job, wgi_lane_wind* wind, int32_t step)
+{
+    if (job->wind->kind == WG_WIND_SERIES)
+        for (int axis = 0; axis < 3; ++axis)
+            wind->outside.velocity[axis] = job->wind->series[3 * step + axis];
+    const wg_forest_options* options = job->options;
+    wgi_gust gust = { .wind = wind,
+                      .noise = options->noise,
+                      .drag_exponent = options->drag_exponent,
+                      .inverse_reference = 1.0f / options->reference_speed };
+    gust.time = options->time + (double)(options->first_step + step + 1) * options->spring.dt;
+    if (wind && wind->level_count == 0 && wind->outside.profile == WG_PROFILE_NONE) {
+        gust.uniform = true;
+        gust.velocity = wgi_vec3_set(
+            (float)wind->outside.velocity[0], (float)wind->outside.velocity[1],
+            (float)wind->outside.velocity[2]);
+    }
+    return gust;
+}

@@ -16,18 +16,11 @@ static int32_t chunk_count(const wg_exec* exec)
     return threads <= 1 ? 1 : threads * CHUNKS_PER_THREAD;
 }
 
-static size_t chunk_bytes(int32_t branch_count)
-{
-    const size_t frames = ((size_t)branch_count + 1) * WGI_FRAME_FLOATS;
-    const size_t rows = 6 * (size_t)wgi_padded(branch_count);
-    return ((frames + rows) * sizeof(float) + 63) / 64 * 64;
-}
-
 size_t wg_forest_scratch(int32_t branch_count, const wg_exec* exec)
 {
     const size_t chunks = (size_t)chunk_count(exec);
     const size_t faults = (chunks * sizeof(wg_forest_fault) + 63) / 64 * 64;
-    return faults + chunks * chunk_bytes(branch_count);
+    return faults + chunks * wgi_kernels()->forest_chunk_bytes(branch_count);
 }
 
 static void run_chunk(size_t begin, size_t end, void* context)
@@ -92,7 +85,7 @@ wg_status wg_forest_run(
     const size_t faults = ((size_t)job.chunks * sizeof(wg_forest_fault) + 63) / 64 * 64;
     job.fault = scratch;
     job.scratch = (char*)scratch + faults;
-    job.chunk_bytes = chunk_bytes(job.tree.count);
+    job.chunk_bytes = wgi_kernels()->forest_chunk_bytes(wgi_padded(job.tree.count));
     wgi_parallel_for(exec, (size_t)job.chunks, 1, run_chunk, &job);
 
     const wg_forest_fault* first = NULL;

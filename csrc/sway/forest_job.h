@@ -22,5 +22,8 @@ typedef struct wgi_forest_job {
 /// Instances of a chunk: [begin, end).
 static inline size_t wgi_chunk_begin(const wgi_forest_job* job, size_t chunk)
 {
-    return (size_t)job->forest->instance_count * chunk / (size_t)job->chunks;
+    // Whole vectors of instances, so that few lanes are idle.
+    const size_t count = (size_t)job->forest->instance_count, blocks = (count + 7) / 8;
+    const size_t begin = 8 * (blocks * chunk / (size_t)job->chunks);
+    return begin < count ? begin : count;
 }

@@ -1,252 +1,69 @@
-// Many steps of instances of one specimen, one instance after the other, a lane for each branch.
-// Compiled once per instruction set.
-#include <math.h>
-
+// Many steps of the instances of one specimen: eight at a time while there are enough, the rest one
+// after the other. A tree has the same bits either way. Compiled once per instruction set.
 #include "support/kernel_table.h"
 
-#include "sway/branch_wind.h"
-#include "sway/lane_branch.h"
+#include "sway/lanes.h"
 
-// One instance on its way through a run.
-typedef struct walk {
-    const wgi_forest_job* job;
-    size_t instance;
-    wgi_motion_rows motion;
-    const float* spring;
-    const float* frequency;
-    const float* samples;
-    wgi_stand stand;
-    wgi_step_flags flags;
-    float* frame;
-    float* wind_rows;   // [3][padded], kept where a channel needs them
-    float* torque_rows; // over the drag
-} walk;
+// From here on eight lanes are faster than so many trees by themselves, though some are idle.
+enum { LEAST_LANES = 4 };
 
-static wgi_stand stand_of(const wgi_forest_job* job, size_t instance)
+size_t WGI_ISA(forest_chunk_bytes)(int32_t branch_count)
 {
-    const wg_forest* forest = job->forest;
-    const float* q = forest->turn + 4 * instance;
-    wgi_stand stand = { .turn = { wgf8_set(q[0]), wgf8_set(q[1]), wgf8_set(q[2]), wgf8_set(q[3]) },
-                        .scale = wgf8_set(forest->scale[instance]) };
-    for (int lane = 0; lane < WGI_LANES; ++lane) {
-        stand.key[lane] = forest->key[instance];
-        if (job->lanes)
-            wgi_lane_anchor_set(job->lanes, forest->place + 3 * instance, lane, &stand.anchor);
-    }
-    return stand;
+    const size_t padded = (size_t)wgi_padded(branch_count), slots = (size_t)branch_count + 1;
+    const size_t alone = slots * WGI_FRAME_FLOATS + 6 * padded;
+    const size_t lanes = (slots * FRAME_ROWS + 6 * padded) * WGI_LANES;
+    return (sizeof(chunk_rows) + (lanes + alone) * sizeof(float) + 63) / 64 * 64;
 }
 
-static walk start_walk(const wgi_forest_job* job, size_t instance, char* scratch)
+static void note_fault(wg_forest_fault* fault, int32_t step, size_t instance, const walk* w)
 {
-    const wg_forest* forest = job->forest;
-    const size_t padded = (size_t)job->tree.padded, rows = 3 * padded * instance;
-    const size_t set = forest->spring_sets == 1 ? 0 : instance;
-    const size_t spring_rows = (size_t)wg_forest_spring_rows(job->options->spring.clamp);
-    walk w = { .job = job,
-               .instance = instance,
-               .motion = { forest->rotation + rows, forest->previous + rows,
-                           forest->angular_velocity + rows },
-               .spring = forest->springs + set * spring_rows * padded,
-               .frequency = forest->frequency + set * padded,
-               .samples = job->lanes ? NULL : job->wind->samples + rows,
-               .stand = stand_of(job, instance),
-               .flags = wgi_step_flags_of(&job->options->spring),
-               .frame = (float*)scratch };
-    w.wind_rows = w.frame + (size_t)job->tree.slots * WGI_FRAME_FLOATS;
-    w.torque_rows = w.wind_rows + 3 * padded;
-    wgi_frame_zero(w.frame);
-    return w;
+    if (step >= 0 && (fault->step < 0 || step < fault->step))
+        *fault = (wg_forest_fault){ step, (int32_t)instance, first_bad_branch(w) };
 }
 
-// A state that is finite has a finite sum; one that is not has not, in that lane.
-static bool is_bad(const wgi_state* s)
+static void run_alone(
+    const wgi_forest_job* job, size_t chunk, size_t instance, wgi_lane_wind* wind, int32_t from)
 {
-    const wgf8 sum = wgf8_abs(s->rotation.x) + wgf8_abs(s->rotation.y) + wgf8_abs(s->rotation.z) +
-                     wgf8_abs(s->angular_velocity.x) + wgf8_abs(s->angular_velocity.y) +
-                     wgf8_abs(s->angular_velocity.z);
-    return wgi8_any(~(wgi8)(sum <= wgf8_set(3.402823466e+38f)));
+    walk w = alone_start(job, instance, job->scratch + chunk * job->chunk_bytes);
+    note_fault(&job->fault[chunk], alone_run(&w, wind, from), instance, &w);
 }
 
-static void reduce(const wg_forest_record* record, size_t at, wgi_vec3 theta)
+static void
+run_lanes(const wgi_forest_job* job, size_t chunk, size_t first, size_t used, wgi_lane_wind* wind)
 {
-    if (record->sum_square)
-        for (int lane = 0; lane < WGI_LANES; ++lane) {
-            const double x = (double)theta.x[lane], y = (double)theta.y[lane];
-            const double z = (double)theta.z[lane];
-            record->sum_square[at + (size_t)lane] += x * x + y * y + z * z;
+    char* scratch = job->scratch + chunk * job->chunk_bytes;
+    lanes_walk w;
+    bool good[WGI_LANES];
+    lanes_start(&w, job, first, used, scratch);
+    const int32_t step = lanes_run(&w, wind, good);
+    if (step < 0)
+        return;
+    for (size_t lane = 0; lane < used; ++lane) {
+        if (good[lane]) {
+            run_alone(job, chunk, first + lane, wind, step + 1);
+        } else {
+            const walk failed = alone_start(job, first + lane, scratch);
+            note_fault(&job->fault[chunk], step, first + lane, &failed);
         }
-    if (record->peak) {
-        const wgf8 angle = wgf8_sqrt(wgi_vec3_dot(theta, theta));
-        wgf8_store(record->peak + at, wgf8_max(angle, wgf8_load(record->peak + at)));
     }
-}
-
-static bool update_group(walk* w, const wgi_gust* gust, size_t lane, bool keep)
-{
-    const wgi_specimen* tree = &w->job->tree;
-    const size_t padded = (size_t)tree->padded;
-    const wgi_frame parent = wgi_gather_frames(w->frame, tree->parent_slot + lane);
-    const wgi_rest rest = wgi_load_rest(tree, lane);
-    const wgi_spring spring = wgi_load_spring(w->spring, padded, lane, w->flags.exponential);
-    const wgi_state state = { wgi_load_rows(w->motion.rotation, padded, lane),
-                              wgi_load_rows(w->motion.angular_velocity, padded, lane) };
-    const wgi_pose pose = wgi_pose_of(state.rotation, &rest);
-
-    const wgi_vec3 velocity = w->samples
-                                  ? wgi_load_rows(w->samples, padded, lane)
-                                  : wgi_wind_at(
-                                        gust, &w->stand, &parent, &pose,
-                                        wgf8_load(tree->rest + WGI_REST_ARM * padded + lane));
-    wgi_u32x8 branch;
-    for (int i = 0; i < WGI_LANES; ++i)
-        branch[i] = (uint32_t)lane + (uint32_t)i;
-    const wgi_vec3 wind =
-        wgi_wind_with_noise(gust, &w->stand, velocity, branch, wgf8_load(w->frequency + lane));
-    const wgi_vec3 in_tree = wgi_quat_rotate_back(w->stand.turn, wind);
-    const wgi_vec3 torque =
-        wgi_vec3_scale(wgi_drag_factor(gust, wind), wgi_torque(pose.arm, parent.world, in_tree));
-
-    const wgi_state next =
-        wgi_spring_step(&state, &pose, &parent, torque, &rest, &spring, &w->flags);
-    wgi_store_rows(w->motion.previous, padded, lane, state.rotation);
-    wgi_store_rows(w->motion.rotation, padded, lane, next.rotation);
-    wgi_store_rows(w->motion.angular_velocity, padded, lane, next.angular_velocity);
-    if (keep) {
-        wgi_store_rows(w->wind_rows, padded, lane, wind);
-        wgi_store_rows(w->torque_rows, padded, lane, torque);
-    }
-    if (w->job->record)
-        reduce(w->job->record, w->instance * padded + lane, next.rotation);
-    return is_bad(&next);
-}
-
-// Writes (branch_count, 3) of one frame from rows.
-static void write_rows(const walk* w, const float* rows, float* out, const float* factor)
-{
-    const wg_forest_record* record = w->job->record;
-    const size_t padded = (size_t)w->job->tree.padded;
-    for (int32_t n = 0; n < record->branch_count; ++n) {
-        const size_t branch = (size_t)record->branch[n];
-        for (size_t axis = 0; axis < 3; ++axis)
-            out[3 * n + (int32_t)axis] =
-                rows[axis * padded + branch] * (factor ? factor[branch] : 1.0f);
-    }
-}
-
-// World tips, of the new frame: its frames are made again, which the next step would do anyway.
-static void write_tips(walk* w, float* out)
-{
-    const wg_forest_record* record = w->job->record;
-    const wgi_specimen* tree = &w->job->tree;
-    const size_t padded = (size_t)tree->padded;
-    const double* place = w->job->forest->place + 3 * w->instance;
-    wgi_tree_frames(tree, &w->motion, w->flags.inertia, w->frame);
-    for (int32_t n = 0; n < record->branch_count; ++n) {
-        int32_t index[WGI_LANES], slot[WGI_LANES];
-        for (int lane = 0; lane < WGI_LANES; ++lane) {
-            index[lane] = record->branch[n];
-            slot[lane] = tree->parent_slot[record->branch[n]];
-        }
-        const wgi_frame parent = wgi_gather_frames(w->frame, slot);
-        const wgi_quat turn =
-            wgi_quat_from_vector(wgi_gather_rows(w->motion.rotation, padded, index));
-        const wgi_vec3 rest =
-            wgi_gather_rows(tree->rest + WGI_REST_DIRECTION * padded, padded, index);
-        const wgf8 length = wgf8_set(tree->rest[WGI_REST_LENGTH * padded + (size_t)index[0]]);
-        const wgi_vec3 along = wgi_vec3_add(
-            wgi_gather_rows(tree->rest + WGI_REST_OFFSET * padded, padded, index),
-            wgi_vec3_scale(length, wgi_quat_rotate(turn, rest)));
-        const wgi_vec3 local = wgi_vec3_scale(
-            w->stand.scale, wgi_vec3_add(parent.pivot, wgi_quat_rotate(parent.world, along)));
-        const wgi_vec3 world = wgi_quat_rotate(w->stand.turn, local);
-        out[3 * n] = (float)(place[0] + (double)world.x[0]);
-        out[3 * n + 1] = (float)(place[1] + (double)world.y[0]);
-        out[3 * n + 2] = (float)(place[2] + (double)world.z[0]);
-    }
-}
-
-static void write_frame(walk* w, size_t frame)
-{
-    const wgi_forest_job* job = w->job;
-    const wg_forest_record* record = job->record;
-    const size_t per_instance = 3 * (size_t)record->branch_count;
-    const size_t at = (frame * (size_t)job->forest->instance_count + w->instance) * per_instance;
-    const size_t set = job->forest->spring_sets == 1 ? 0 : w->instance;
-    if (record->rotation)
-        write_rows(w, w->motion.rotation, record->rotation + at, NULL);
-    if (record->angular_velocity)
-        write_rows(w, w->motion.angular_velocity, record->angular_velocity + at, NULL);
-    if (record->wind)
-        write_rows(w, w->wind_rows, record->wind + at, NULL);
-    if (record->torque)
-        write_rows(
-            w, w->torque_rows, record->torque + at, job->drag + set * (size_t)job->tree.padded);
-    if (record->tip)
-        write_tips(w, record->tip + at);
-}
-
-static int32_t first_bad_branch(const walk* w)
-{
-    const size_t padded = (size_t)w->job->tree.padded;
-    for (size_t i = 0; i < (size_t)w->job->tree.count; ++i)
-        for (size_t axis = 0; axis < 3; ++axis)
-            if (!isfinite(w->motion.rotation[axis * padded + i]) ||
-                !isfinite(w->motion.angular_velocity[axis * padded + i]))
-                return (int32_t)i;
-    return 0;
-}
-
-static wgi_gust gust_of(const wgi_forest_job* job, const wgi_lane_wind* wind, int32_t step)
-{
-    const wg_forest_options* options = job->options;
-    wgi_gust gust = { .wind = wind,
-                      .noise = options->noise,
-                      .drag_exponent = options->drag_exponent,
-                      .inverse_reference = 1.0f / options->reference_speed };
-    gust.time = options->time + (double)(options->first_step + step + 1) * options->spring.dt;
-    if (wind && wind->level_count == 0 && wind->outside.profile == WG_PROFILE_NONE) {
-        gust.uniform = true;
-        gust.velocity = wgi_vec3_set(
-            (float)wind->outside.velocity[0], (float)wind->outside.velocity[1],
-            (float)wind->outside.velocity[2]);
-    }
-    return gust;
-}
-
-static int32_t run_walk(walk* w, wgi_lane_wind* wind)
-{
-    const wgi_forest_job* job = w->job;
-    const wg_forest_record* record = job->record;
-    const bool keep = record && (record->wind || record->torque);
-    for (int32_t step = 0; step < job->steps; ++step) {
-        if (job->wind->kind == WG_WIND_SERIES)
-            for (int axis = 0; axis < 3; ++axis)
-                wind->outside.velocity[axis] = job->wind->series[3 * step + axis];
-        const wgi_gust gust = gust_of(job, wind, step);
-        wgi_tree_frames(&job->tree, &w->motion, w->flags.inertia, w->frame);
-        bool bad = false;
-        for (size_t lane = 0; lane < (size_t)job->tree.padded; lane += WGI_LANES)
-            bad |= update_group(w, &gust, lane, keep);
-        if (bad)
-            return step;
-        if (record && record->branch_count > 0 && (step + 1) % record->every == 0)
-            write_frame(w, (size_t)((step + 1) / record->every - 1));
-    }
-    return -1;
 }
 
 void WGI_ISA(forest_trees)(const wgi_forest_job* job, size_t chunk)
 {
-    wgi_lane_wind wind;
-    if (job->lanes)
-        wind = *job->lanes;
+    wgi_lane_wind own;
+    wgi_lane_wind* wind = NULL;
+    if (job->lanes) {
+        own = *job->lanes;
+        wind = &own;
+    }
     job->fault[chunk] = (wg_forest_fault){ -1, 0, 0 };
     const size_t end = wgi_chunk_begin(job, chunk + 1);
-    for (size_t i = wgi_chunk_begin(job, chunk); i < end; ++i) {
-        walk w = start_walk(job, i, job->scratch + chunk * job->chunk_bytes);
-        const int32_t step = run_walk(&w, job->lanes ? &wind : NULL);
-        wg_forest_fault* fault = &job->fault[chunk];
-        if (step >= 0 && (fault->step < 0 || step < fault->step))
-            *fault = (wg_forest_fault){ step, (int32_t)i, first_bad_branch(&w) };
+    size_t i = wgi_chunk_begin(job, chunk);
+    while (end - i >= LEAST_LANES) {
+        const size_t used = end - i < WGI_LANES ? end - i : WGI_LANES;
+        run_lanes(job, chunk, i, used, wind);
+        i += used;
     }
+    for (; i < end; ++i)
+        run_alone(job, chunk, i, wind, 0);
 }

@@ -100,10 +100,25 @@ WGI_INLINE void wgi_tree_frames(
         for (int lane = 0; lane < WGI_LANES; ++lane)
             parent_slot[lane] = tree->parent_slot[index[lane]];
         const wgi_frame parent = wgi_gather_frames(frames, parent_slot);
+        const wgi_quat now = wgi_quat_from_vector(wgi_gather_rows(motion->rotation, padded, index));
         const wgi_frame frame = wgi_frame_of_child(
-            &parent, wgi_gather_rows(tree->rest + WGI_REST_OFFSET * padded, padded, index),
-            wgi_gather_rows(motion->rotation, padded, index),
+            &parent, wgi_gather_rows(tree->rest + WGI_REST_OFFSET * padded, padded, index), now,
             wgi_gather_rows(motion->previous, padded, index), inertia);
         wgi_scatter_frames(frames, tree->inner_slot + group * WGI_LANES, &frame);
+    }
+}
+
+/// Adds the new rotations of eight branches to the running sums.
+WGI_INLINE void wgi_reduce(const wg_forest_record* record, size_t at, wgi_vec3 theta)
+{
+    if (record->sum_square)
+        for (int lane = 0; lane < WGI_LANES; ++lane) {
+            const double x = (double)theta.x[lane], y = (double)theta.y[lane];
+            const double z = (double)theta.z[lane];
+            record->sum_square[at + (size_t)lane] += x * x + y * y + z * z;
+        }
+    if (record->peak) {
+        const wgf8 angle = wgf8_sqrt(wgi_vec3_dot(theta, theta));
+        wgf8_store(record->peak + at, wgf8_max(angle, wgf8_load(record->peak + at)));
     }
 }

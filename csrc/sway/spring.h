@@ -35,10 +35,9 @@ typedef struct wgi_state {
 
 /// Frame of a branch from its parent's.
 WGI_INLINE wgi_frame wgi_frame_of_child(
-    const wgi_frame* parent, wgi_vec3 offset, wgi_vec3 rotation, wgi_vec3 previous, bool inertia)
+    const wgi_frame* parent, wgi_vec3 offset, wgi_quat now, wgi_vec3 previous, bool inertia)
 {
     wgi_frame frame;
-    const wgi_quat now = wgi_quat_from_vector(rotation);
     frame.world = wgi_quat_multiply(parent->world, now);
     frame.pivot = wgi_vec3_add(parent->pivot, wgi_quat_rotate(parent->world, offset));
     if (inertia) {
@@ -111,20 +110,31 @@ WGI_INLINE wgi_quat wgi_lag(const wgi_pose* pose, const wgi_frame* parent, const
     return wgi_quat_between(pose->arm, moved);
 }
 
-/// One step. `torque` is (R dir) x (P^T wind), without the drag.
-WGI_INLINE wgi_state wgi_spring_step(
-    const wgi_state* state, const wgi_pose* pose, const wgi_frame* parent, wgi_vec3 torque,
-    const wgi_rest* rest, const wgi_spring* s, const wgi_step_flags* f)
+/// Rotation after the inertia and how fast it happened.
+typedef struct wgi_carried {
+    wgi_quat turn; ///< Q(C) R(n-1)
+    wgi_vec3 lag;  ///< C / dt, rad/s
+} wgi_carried;
+
+WGI_INLINE wgi_carried wgi_carry(
+    const wgi_pose* pose, const wgi_frame* parent, const wgi_rest* rest, const wgi_step_flags* f)
 {
-    const wgi_vec3 theta = state->rotation, omega = state->angular_velocity;
-    wgi_quat turn = pose->turn;
-    wgi_vec3 lag = wgi_vec3_set(0.0f, 0.0f, 0.0f);
+    wgi_carried carried = { pose->turn, wgi_vec3_set(0.0f, 0.0f, 0.0f) };
     if (f->inertia) {
         const wgi_quat correction = wgi_lag(pose, parent, rest);
-        lag = wgi_vec3_scale(wgf8_set(f->inverse_dt), wgi_vector_from_quat(correction));
-        turn = wgi_quat_multiply(correction, turn);
+        carried.lag = wgi_vec3_scale(wgf8_set(f->inverse_dt), wgi_vector_from_quat(correction));
+        carried.turn = wgi_quat_multiply(correction, pose->turn);
     }
+    return carried;
+}
 
+/// The new state. `torque` is (R dir) x (P^T wind), without the drag.
+WGI_INLINE wgi_state wgi_integrate(
+    const wgi_state* state, const wgi_carried* carried, wgi_vec3 torque, wgi_vec3 direction,
+    const wgi_spring* s, const wgi_step_flags* f)
+{
+    const wgi_vec3 theta = state->rotation, omega = state->angular_velocity;
+    const wgi_vec3 lag = carried->lag;
     wgi_state next;
     wgi_vec3 rate;
     if (f->exponential) {
@@ -140,9 +150,19 @@ WGI_INLINE wgi_state wgi_spring_step(
             wgi_flow(s, f, theta.z, omega.z, lag.z, torque.z, &rate.z),
         };
     }
-    turn = wgi_quat_multiply(wgi_quat_from_vector(wgi_vec3_scale(wgf8_set(f->dt), rate)), turn);
+    wgi_quat turn = wgi_quat_multiply(
+        wgi_quat_from_vector(wgi_vec3_scale(wgf8_set(f->dt), rate)), carried->turn);
     if (!f->torsion)
-        turn = wgi_quat_swing(turn, rest->direction);
+        turn = wgi_quat_swing(turn, direction);
     next.rotation = wgi_vector_from_quat(turn);
     return next;
+}
+
+/// A state that is finite has a finite sum; one that is not has not, in that lane.
+WGI_INLINE wgi8 wgi_not_finite(const wgi_state* s)
+{
+    const wgf8 sum = wgf8_abs(s->rotation.x) + wgf8_abs(s->rotation.y) + wgf8_abs(s->rotation.z) +
+                     wgf8_abs(s->angular_velocity.x) + wgf8_abs(s->angular_velocity.y) +
+                     wgf8_abs(s->angular_velocity.z);
+    return ~(wgi8)(sum <= wgf8_set(3.402823466e+38f));
 }

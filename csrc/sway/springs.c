@@ -24,8 +24,9 @@ void WGI_ISA(spring_update)(const wgi_given_step* step, size_t group_begin, size
         const wgi_vec3 wind = wgi_load_rows(step->wind, padded, lane);
         const wgi_pose pose = wgi_pose_of(state.rotation, &rest);
         const wgi_vec3 torque = wgi_torque(pose.arm, parent.world, wind);
+        const wgi_carried carried = wgi_carry(&pose, &parent, &rest, &flags);
         const wgi_state next =
-            wgi_spring_step(&state, &pose, &parent, torque, &rest, &spring, &flags);
+            wgi_integrate(&state, &carried, torque, rest.direction, &spring, &flags);
         wgi_store_rows(motion->previous, padded, lane, state.rotation);
         wgi_store_rows(motion->rotation, padded, lane, next.rotation);
         wgi_store_rows(motion->angular_velocity, padded, lane, next.angular_velocity);

@@ -82,6 +82,51 @@ def test_a_lone_tree_has_the_bits_it_has_in_a_forest():
         assert_array_equal(lone.rotation[0], forest.rotation[i])
 
 
+@pytest.mark.parametrize("count", [3, 4, 8, 9])
+@pytest.mark.parametrize("clamp", ["source", "exponential"])
+def test_variants_by_themselves_have_the_bits_they_have_side_by_side(count, clamp):
+    """Lanes of instances against lanes of branches, with own springs, records and sums."""
+    from windgrove.sway.measure import measure
+
+    tree = sapling(61)
+    variants = [sturdy(beta=1e5 * (i + 1)) for i in range(count)]
+    wind = wg.UniformWind((5, 1, 0), profile="power", exponent=0.2)
+    together = wg.Sway(tree, variants, clamp=clamp, torsion=False)
+    sums = measure(together, wind, duration=1.0, branches=[0, 7])
+    channels = ["rotation", "angular_velocity", "wind", "torque", "tip"]
+    recorded = wg.simulate(together, wind, duration=0.3, channels=channels)
+    for i, species in enumerate(variants):
+        alone = wg.Sway(tree, species, clamp=clamp, torsion=False)
+        own = measure(alone, wind, duration=1.0, branches=[0, 7])
+        assert_array_equal(own.sum_square[0], sums.sum_square[i])
+        assert_array_equal(own.peak[0], sums.peak[i])
+        assert_array_equal(own.series[:, 0], sums.series[:, i])
+        ds = wg.simulate(alone, wind, duration=0.3, channels=channels)
+        for name in channels:
+            assert_array_equal(ds[name].values[:, 0], recorded[name].values[:, i])
+
+
+def test_a_tree_that_diverges_in_a_vector_does_not_disturb_the_others():
+    from windgrove.sway.measure import measure
+
+    tree = sapling(30)
+    p = wg.branch_parameters(tree, sturdy())
+    names = ("mass", "stiffness", "damping", "drag")
+    columns = {k: np.stack([getattr(p, k)] * 8) for k in names}
+    columns["drag"][[1, 6]] *= 1e38
+    sway = wg.Sway(tree, sturdy(), parameters=columns)
+    wind = wg.GustWind((0, 0, 0), shape="step", amplitude=5, start=0.49)
+    seen = measure(sway, wind, duration=2.0, branches=[0])
+    alone = wg.Sway(tree, sturdy())
+    own = measure(alone, wind, duration=2.0, branches=[0])
+    for i in range(8):
+        if i in (1, 6):
+            assert np.isnan(seen.series[16:, i]).all() and np.isfinite(seen.series[:15, i]).all()
+            continue
+        assert_array_equal(seen.sum_square[i], own.sum_square[0])
+        assert_array_equal(seen.series[:, i], own.series[:, 0])
+
+
 def test_the_order_of_the_trees_changes_nothing():
     tree, other, species = sapling(50), sapling(33, seed=5), sturdy()
     places = np.array([(3.0 * i, 2.0 * (i % 4), 0.0) for i in range(9)])
