@@ -7,6 +7,7 @@
 #include "support/kernel_table.h"
 #include "support/simd.h"
 #include "wind/advect_trace.h"
+#include "wind/marks.h"
 
 // How the eight cells of a strip move along an axis: which of their neighbours is the far cell. The
 // last is for code that is too large to be compiled for each direction.
@@ -271,24 +272,10 @@ WGI_INLINE int set_ways(strip* s)
     return mixture;
 }
 
-// 0xff in each byte that is not 0.
-WGI_INLINE uint64_t full_bytes(uint64_t x)
-{
-    const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
-    return (((((x & low) + low) | x) & ~low) >> 7) * 0xff;
-}
-
 // 0xff in byte n where bit n is set.
 WGI_INLINE uint64_t bytes_of_bits(int bits)
 {
-    return full_bytes(((uint64_t)bits * 0x0101010101010101u) & 0x8040201008040201u);
-}
-
-WGI_INLINE uint64_t load_marks(const uint8_t* p)
-{
-    uint64_t marks;
-    memcpy(&marks, p, 8);
-    return marks;
+    return wgi_full_bytes(((uint64_t)bits * 0x0101010101010101u) & 0x8040201008040201u);
 }
 
 // Marks of the corners of a strip; without a branch, since near walls every second one would be
@@ -302,8 +289,8 @@ static void survey(const uint8_t* own, const strip* s, surroundings* around)
     for (int z = 0; z < 3; ++z) {
         for (int y = 0; y < 3; ++y) {
             const uint8_t* p = base + (z - 1) * s->stride[2] + (y - 1) * s->stride[1];
-            row[y][0] = load_marks(p);
-            row[y][1] = (load_marks(p - 1) & back[0]) | (load_marks(p + 1) & ~back[0]);
+            row[y][0] = wgi_load_marks(p);
+            row[y][1] = (wgi_load_marks(p - 1) & back[0]) | (wgi_load_marks(p + 1) & ~back[0]);
         }
         for (int x = 0; x < 2; ++x) {
             face[z][x] = row[1][x];
@@ -314,7 +301,7 @@ static void survey(const uint8_t* own, const strip* s, surroundings* around)
         around->corner[n] = face[1][n];
         around->corner[4 + n] = (face[0][n] & back[2]) | (face[2][n] & ~back[2]);
     }
-    around->own = full_bytes(load_marks(own));
+    around->own = wgi_full_bytes(wgi_load_marks(own));
 }
 
 static void restore_solids(const wgi_advect_job* job, ptrdiff_t at, const surroundings* around)
@@ -454,18 +441,6 @@ advect_strip(const wgi_advect_job* job, int32_t i, int32_t j, int32_t k, ptrdiff
 
 // ---- rows ----
 
-// Whether any of `count` marks is set; at least 32 of them.
-static bool any_mark(const uint8_t* marks, ptrdiff_t count)
-{
-    wgi8 found, word;
-    memcpy(&found, marks + count - 32, 32);
-    for (ptrdiff_t n = 0; n + 32 <= count; n += 32) {
-        memcpy(&word, marks + n, 32);
-        found |= word;
-    }
-    return wgi8_any(found != wgi8_set(0));
-}
-
 // Whether row j or one of its eight neighbours has a solid cell.
 static bool row_meets_solids(const wgi_advect_job* job, ptrdiff_t row)
 {
@@ -473,8 +448,8 @@ static bool row_meets_solids(const wgi_advect_job* job, ptrdiff_t row)
     if (three_rows < 32)
         return true;
     const uint8_t* marks = job->solid + row - job->nx;
-    return any_mark(marks, three_rows) || any_mark(marks - job->slab, three_rows) ||
-           any_mark(marks + job->slab, three_rows);
+    return wgi_any_mark(marks, three_rows) || wgi_any_mark(marks - job->slab, three_rows) ||
+           wgi_any_mark(marks + job->slab, three_rows);
 }
 
 // near[n] is non-zero where a cell within one of cell begin + n of the row is solid in y and z.
@@ -491,15 +466,9 @@ search_solids(const wgi_advect_job* job, ptrdiff_t begin, int32_t count, uint8_t
 // `near` starts one cell before the strip, `own` with it.
 static enclosure enclosure_of(const uint8_t* near, const uint8_t* own)
 {
-    uint64_t low, high, marks;
-    memcpy(&low, near, 8);
-    memcpy(&high, near + 2, 8);
-    memcpy(&marks, own, 8);
-    if ((low | high) == 0)
+    if ((wgi_load_marks(near) | wgi_load_marks(near + 2)) == 0)
         return OPEN;
-    // No byte of `marks` is 0.
-    const bool full = ((marks - 0x0101010101010101u) & ~marks & 0x8080808080808080u) == 0;
-    return full ? SOLID : NEAR_SOLID;
+    return wgi_all_marked(own) ? SOLID : NEAR_SOLID;
 }
 
 static void copy_run(const wgi_advect_job* job, ptrdiff_t at, int32_t count)

@@ -26,7 +26,7 @@ typedef struct wgi_advect_job {
 
 /// Rows and columns of a vorticity tile: a tile may have up to seven columns more, and with the
 /// cells around it fits 64 columns.
-enum { WGI_CONFINE_ROWS = 22, WGI_CONFINE_COLUMNS = 48 };
+enum { WGI_CONFINE_ROWS = 8, WGI_CONFINE_COLUMNS = 48 };
 
 typedef struct wgi_confine_job {
     int32_t nx, ny, nz;

@@ -7,14 +7,16 @@
 
 #include "support/kernel_table.h"
 #include "support/simd.h"
+#include "wind/marks.h"
 
-// Columns and rows of a window; 18 kB for three slabs.
-enum { WINDOW_COLUMNS = 64, WINDOW_ROWS = WGI_CONFINE_ROWS + 2 };
+// Columns and rows of a window: 23 kB, so that it shares the first cache with the velocities.
+enum { COLUMNS = 64, ROWS = WGI_CONFINE_ROWS + 2 };
 // |g|^2 below this share of |u|^2 + m^2 is the rounding of u: 24 roundings of 2^-24, squared.
 #define VANISHES 0x1p-38f
 
 typedef struct window {
-    float size[3][WINDOW_ROWS][WINDOW_COLUMNS]; // m of slab k at size[k % 3]
+    float size[3][ROWS][COLUMNS];    // m of slab k at size[k % 3]
+    float curl[2][3][ROWS][COLUMNS]; // W of slab k at curl[k % 2]
 } window;
 
 // Cells whose force may be non-zero: columns [begin_x, end_x), rows [begin_y, end_y).
@@ -24,40 +26,46 @@ typedef struct tile {
 
 // ---- eight cells ----
 
-WGI_INLINE void curl8(const wgi_confine_job* job, ptrdiff_t at, wgf8 w[3])
+WGI_INLINE wgf8 difference(const float* p, ptrdiff_t stride)
 {
-    const float *x = job->velocity + at, *y = x + job->cells, *z = y + job->cells;
-    const ptrdiff_t up = job->nx, above = job->slab;
-    w[0] = (wgf8_load(z + up) - wgf8_load(z - up)) - (wgf8_load(y + above) - wgf8_load(y - above));
-    w[1] = (wgf8_load(x + above) - wgf8_load(x - above)) - (wgf8_load(z + 1) - wgf8_load(z - 1));
-    w[2] = (wgf8_load(y + 1) - wgf8_load(y - 1)) - (wgf8_load(x + up) - wgf8_load(x - up));
+    return wgf8_load(p + stride) - wgf8_load(p - stride);
 }
 
-// dt f / |g| before the product with 1 / |g|: 0 where g vanishes.
-WGI_INLINE wgf8 strength8(const wgi_confine_job* job, const wgf8 g[3], const wgf8 u[3], wgf8 m)
+// W and m of the eight cells at x, and of their y and z components `cells` further.
+WGI_INLINE void
+curl8(const float* x, ptrdiff_t cells, ptrdiff_t up, ptrdiff_t above, float* size, float* curl)
 {
-    const wgf8 g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-    const wgf8 u2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
-    const wgi8 vanishes = (wgi8)(g2 <= wgf8_set(VANISHES) * (u2 + m * m));
-    const wgf8 strength = wgf8_set(job->strength) / wgf8_sqrt(g2);
-    return wgf8_from_bits(wgf8_bits(strength) & ~vanishes);
+    const float *y = x + cells, *z = y + cells;
+    const wgf8 a = difference(z, up) - difference(y, above);
+    const wgf8 b = difference(x, above) - difference(z, 1);
+    const wgf8 c = difference(y, 1) - difference(x, up);
+    wgf8_store(curl, a);
+    wgf8_store(curl + ROWS * COLUMNS, b);
+    wgf8_store(curl + 2 * ROWS * COLUMNS, c);
+    wgf8_store(size, wgf8_sqrt(a * a + b * b + c * c));
 }
+
+// The m around eight cells and their W.
+typedef struct around {
+    const float *here, *below, *above, *curl;
+} around;
 
 WGI_INLINE void confine8(
-    const wgi_confine_job* job, ptrdiff_t at, const float* here, const float* below,
-    const float* above, const uint8_t* closed)
+    const float* velocity, ptrdiff_t cells, float strength, around m, const uint8_t* closed,
+    float* out)
 {
-    const float* velocity = job->velocity + at;
-    float* out = job->out + at;
-    const ptrdiff_t cells = job->cells;
     const wgf8 u[3] = { wgf8_load(velocity), wgf8_load(velocity + cells),
                         wgf8_load(velocity + 2 * cells) };
-    const wgf8 g[3] = { wgf8_load(here + 1) - wgf8_load(here - 1),
-                        wgf8_load(here + WINDOW_COLUMNS) - wgf8_load(here - WINDOW_COLUMNS),
-                        wgf8_load(above) - wgf8_load(below) };
-    wgf8 w[3];
-    curl8(job, at, w);
-    const wgf8 q = strength8(job, g, u, wgf8_load(here));
+    const wgf8 w[3] = { wgf8_load(m.curl), wgf8_load(m.curl + ROWS * COLUMNS),
+                        wgf8_load(m.curl + 2 * ROWS * COLUMNS) };
+    const wgf8 g[3] = { difference(m.here, 1), difference(m.here, COLUMNS),
+                        wgf8_load(m.above) - wgf8_load(m.below) };
+    const wgf8 size = wgf8_load(m.here);
+    const wgf8 g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+    const wgf8 u2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+    // True where either is NaN, so that a NaN is not hidden.
+    const wgi8 counts = ~(wgi8)(g2 <= wgf8_set(VANISHES) * (u2 + size * size));
+    const wgf8 q = wgf8_from_bits(wgf8_bits(wgf8_set(strength) / wgf8_sqrt(g2)) & counts);
     wgf8 v[3] = { u[0] + q * (g[1] * w[2] - g[2] * w[1]), u[1] + q * (g[2] * w[0] - g[0] * w[2]),
                   u[2] + q * (g[0] * w[1] - g[1] * w[0]) };
     if (closed) {
@@ -108,27 +116,33 @@ static void confine1(const wgi_confine_job* job, ptrdiff_t at)
 
 // ---- a tile ----
 
-WGI_INLINE bool all_solid(const uint8_t* marks)
+// Whether a cell of the row or beside it is solid.
+static bool row_meets_solids(const wgi_confine_job* job, ptrdiff_t row)
 {
-    uint64_t m;
-    memcpy(&m, marks, 8);
-    return ((m - 0x0101010101010101u) & ~m & 0x8080808080808080u) == 0;
+    if (!job->solid)
+        return false;
+    const uint8_t* marks = job->solid + row;
+    return wgi_any_mark(marks - job->nx, 3 * (ptrdiff_t)job->nx) ||
+           wgi_any_mark(marks - job->slab, 3 * (ptrdiff_t)job->nx) ||
+           wgi_any_mark(marks + job->slab - 2 * job->nx, 3 * (ptrdiff_t)job->nx);
 }
 
-// m of one slab: the tile with one cell around it. Where eight cells are solid nobody reads it.
+// m and W of one slab: the tile with one cell around it. Where eight cells are solid nobody reads
+// them.
 static void fill_slab(const wgi_confine_job* job, const tile* t, int32_t k, window* m)
 {
-    const int32_t begin = t->begin_x - 1, end = t->end_x + 1;
-    for (int32_t j = t->begin_y - 1; j < t->end_y + 1; ++j) {
-        const ptrdiff_t row = k * job->slab + (ptrdiff_t)j * job->nx;
-        float* out = m->size[k % 3][j - t->begin_y + 1];
-        for (int32_t next = begin; next < end; next += 8) {
-            const int32_t i = next + 8 <= end ? next : end - 8;
-            if (job->solid && all_solid(job->solid + row + i))
+    const int32_t count = t->end_x - t->begin_x + 2, first = t->begin_y - 1;
+    const ptrdiff_t up = job->nx, above = job->slab, cells = job->cells;
+    for (int32_t j = first; j < t->end_y + 1; ++j) {
+        const ptrdiff_t row = k * job->slab + (ptrdiff_t)j * job->nx + t->begin_x - 1;
+        const float* velocity = job->velocity + row;
+        float *size = m->size[k % 3][j - first], *curl = m->curl[k % 2][0][j - first];
+        const uint8_t* solid = job->solid ? job->solid + row : NULL;
+        for (int32_t next = 0; next < count; next += 8) {
+            const int32_t i = next + 8 <= count ? next : count - 8;
+            if (solid && wgi_all_marked(solid + i))
                 continue;
-            wgf8 w[3];
-            curl8(job, row + i, w);
-            wgf8_store(out + (i - begin), wgf8_sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]));
+            curl8(velocity + i, cells, up, above, size + i, curl + i);
         }
     }
 }
@@ -141,79 +155,105 @@ static void copy_run(const wgi_confine_job* job, ptrdiff_t at, int32_t count)
             (size_t)count * sizeof(float));
 }
 
-// closed[n] is non-zero where cell begin + n or one of its six neighbours is solid.
-static bool mark_closed(const wgi_confine_job* job, ptrdiff_t begin, int32_t count, uint8_t* closed)
+// The two outermost cells of a row, which no vector covers.
+static void copy_pair(const wgi_confine_job* job, ptrdiff_t at)
 {
-    const uint8_t* solid = job->solid + begin;
+    for (int c = 0; c < 3; ++c)
+        memcpy(
+            job->out + c * job->cells + at, job->velocity + c * job->cells + at, 2 * sizeof(float));
+}
+
+// closed[n] is non-zero where cell begin + n or one of its six neighbours is solid.
+static void
+mark_closed(const wgi_confine_job* job, ptrdiff_t begin, int32_t count, uint8_t* restrict closed)
+{
+    const uint8_t* restrict p = job->solid + begin;
     const ptrdiff_t y = job->nx, z = job->slab;
-    uint8_t any = 0;
-    for (int32_t n = 0; n < count; ++n) {
-        const uint8_t* p = solid + n;
+    for (int32_t n = 0; n < count; ++n, ++p)
         closed[n] = (uint8_t)(p[0] | p[-1] | p[1] | p[-y] | p[y] | p[-z] | p[z]);
-        any |= closed[n];
+}
+
+static void confine_row(
+    const wgi_confine_job* job, ptrdiff_t at, int32_t count, around m, const uint8_t* closed)
+{
+    const ptrdiff_t cells = job->cells;
+    const float strength = job->strength, *velocity = job->velocity + at;
+    float* out = job->out + at;
+    for (int32_t next = 0; next < count; next += 8) {
+        const int32_t i = next + 8 <= count ? next : count - 8;
+        const around here = { m.here + i, m.below + i, m.above + i, m.curl + i };
+        if (!closed)
+            confine8(velocity + i, cells, strength, here, NULL, out + i);
+        else if (wgi_all_marked(closed + i))
+            copy_run(job, at + i, 8);
+        else
+            confine8(velocity + i, cells, strength, here, closed + i, out + i);
     }
-    return any != 0;
 }
 
 static void confine_slab(const wgi_confine_job* job, const tile* t, int32_t k, const window* m)
 {
+    const int32_t count = t->end_x - t->begin_x;
     for (int32_t j = t->begin_y; j < t->end_y; ++j) {
         const ptrdiff_t row = k * job->slab + (ptrdiff_t)j * job->nx;
         const int32_t line = j - t->begin_y + 1;
-        uint8_t closed[WINDOW_COLUMNS];
-        const bool some =
-            job->solid && mark_closed(job, row + t->begin_x, t->end_x - t->begin_x, closed);
-        for (int32_t next = t->begin_x; next < t->end_x; next += 8) {
-            const int32_t i = next + 8 <= t->end_x ? next : t->end_x - 8;
-            const int32_t column = i - t->begin_x + 1;
-            const uint8_t* marks = some ? closed + (i - t->begin_x) : NULL;
-            if (marks && all_solid(marks))
-                copy_run(job, row + i, 8);
-            else
-                confine8(
-                    job, row + i, &m->size[k % 3][line][column],
-                    &m->size[(k + 2) % 3][line][column], &m->size[(k + 1) % 3][line][column],
-                    marks);
-        }
+        const around here = { &m->size[k % 3][line][1], &m->size[(k + 2) % 3][line][1],
+                              &m->size[(k + 1) % 3][line][1], &m->curl[k % 2][0][line][1] };
+        uint8_t closed[COLUMNS];
+        const bool some = row_meets_solids(job, row);
+        if (some)
+            mark_closed(job, row + t->begin_x, count, closed);
+        confine_row(job, row + t->begin_x, count, here, some ? closed : NULL);
+        if (t->begin_x == 2)
+            copy_pair(job, row);
+        if (t->end_x == job->nx - 2)
+            copy_pair(job, row + t->end_x);
     }
 }
 
-// Cells around the tile that no tile covers, so that each cell is written by one block.
+// Columns and rows of a slab that the tile writes: its own and, at the rim, those beyond it.
+static void
+copy_slab(const wgi_confine_job* job, const tile* t, int32_t k, int32_t from, int32_t to)
+{
+    const int32_t begin = t->begin_x == 2 ? 0 : t->begin_x;
+    const int32_t end = t->end_x == job->nx - 2 ? job->nx : t->end_x;
+    for (int32_t j = from; j < to; ++j)
+        copy_run(job, k * job->slab + (ptrdiff_t)j * job->nx + begin, end - begin);
+}
+
 static void copy_margins(const wgi_confine_job* job, const tile* t)
 {
-    const int32_t begin_y = t->begin_y == 2 ? 0 : t->begin_y;
-    const int32_t end_y = t->end_y == job->ny - 2 ? job->ny : t->end_y;
-    const int32_t begin_x = t->begin_x == 2 ? 0 : t->begin_x;
-    const int32_t end_x = t->end_x == job->nx - 2 ? job->nx : t->end_x;
-    for (int32_t k = 0; k < job->nz; ++k)
-        for (int32_t j = begin_y; j < end_y; ++j) {
-            const ptrdiff_t row = k * job->slab + (ptrdiff_t)j * job->nx;
-            if (k < 2 || k >= job->nz - 2 || j < t->begin_y || j >= t->end_y) {
-                copy_run(job, row + begin_x, end_x - begin_x);
-                continue;
-            }
-            copy_run(job, row + begin_x, t->begin_x - begin_x);
-            copy_run(job, row + t->end_x, end_x - t->end_x);
-        }
+    const int32_t begin = t->begin_y == 2 ? 0 : t->begin_y;
+    const int32_t end = t->end_y == job->ny - 2 ? job->ny : t->end_y;
+    for (int32_t k = 0; k < job->nz; ++k) {
+        const bool outer = k < 2 || k >= job->nz - 2;
+        copy_slab(job, t, k, begin, outer ? end : t->begin_y);
+        copy_slab(job, t, k, outer ? end : t->end_y, end);
+    }
+}
+
+static void confine_narrow_tile(const wgi_confine_job* job, const tile* t)
+{
+    for (int32_t k = 2; k < job->nz - 2; ++k) {
+        copy_slab(job, t, k, t->begin_y, t->end_y);
+        for (int32_t j = t->begin_y; j < t->end_y; ++j)
+            for (int32_t i = t->begin_x; i < t->end_x; ++i)
+                confine1(job, k * job->slab + (ptrdiff_t)j * job->nx + i);
+    }
 }
 
 static void confine_tile(const wgi_confine_job* job, const tile* t)
 {
     copy_margins(job, t);
     if (t->end_x - t->begin_x < 8) {
-        for (int32_t k = 2; k < job->nz - 2; ++k)
-            for (int32_t j = t->begin_y; j < t->end_y; ++j) {
-                const ptrdiff_t row = k * job->slab + (ptrdiff_t)j * job->nx;
-                copy_run(job, row + t->begin_x, t->end_x - t->begin_x);
-                for (int32_t i = t->begin_x; i < t->end_x; ++i)
-                    confine1(job, row + i);
-            }
+        confine_narrow_tile(job, t);
         return;
     }
     window m;
     fill_slab(job, t, 1, &m);
     fill_slab(job, t, 2, &m);
     for (int32_t k = 2; k < job->nz - 2; ++k) {
+        // W of slab k + 1 takes the place of slab k - 1, m that of slab k - 2.
         fill_slab(job, t, k + 1, &m);
         confine_slab(job, t, k, &m);
     }
