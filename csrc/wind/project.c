@@ -98,6 +98,12 @@ static void carve(wgi_project_call* call, wgi_arena* arena, bool solid)
     p->phi = wgi_arena_take(arena, bytes);
     p->other = wgi_arena_take(arena, bytes);
     p->open = wgi_arena_take(arena, entries);
+    p->faces = wgi_arena_take(arena, entries);
+    if (call->parameters.method == WG_PROJECT_JACOBI || call->parameters.method == WG_PROJECT_SOR) {
+        const size_t columns = (size_t)p->grid.ny * (p->grid.pitch - 8) / 8;
+        p->weight = wgi_arena_take(arena, bytes);
+        p->column = wgi_arena_take(arena, columns * sizeof *p->column);
+    }
     call->slab_sums = wgi_arena_take(arena, (size_t)p->grid.ny * sizeof(double));
     if (wants_null(call, solid)) {
         call->null.component = wgi_arena_take(arena, entries * sizeof(int32_t));
@@ -261,20 +267,43 @@ static bool knows_norm(const wgi_project_call* call)
            call->parameters.method == WG_PROJECT_PCG;
 }
 
-// Clears the arrays, fills the right side and the start.
+// phi = 0 around the interior: the zeros before each row, the row after each slab, and the slabs
+// at both ends.
+static void clear_around(const wgi_project_grid* g, float* array)
+{
+    const size_t first = wgi_project_cell(g, 1, 1, 1) - 8;
+    const size_t last = wgi_project_cell(g, 1, g->ny, g->nz) + g->pitch - 8;
+    memset(array, 0, first * sizeof(float));
+    memset(array + last, 0, (g->size - last) * sizeof(float));
+    for (int32_t j = 1; j <= g->ny; ++j)
+        for (int32_t k = 1; k <= g->nz; ++k)
+            memset(array + wgi_project_cell(g, 1, j, k) - 8, 0, 8 * sizeof(float));
+    for (int32_t j = 2; j <= g->ny; ++j) // between slabs
+        memset(array + wgi_project_cell(g, 1, j, 0) - 8, 0, g->pitch * sizeof(float));
+}
+
+// Fills the scratch with what the solver starts from. Solid cells and padding must hold 0: Jacobi
+// sweeps write all of the rows but blocks of solids, the direct solver all but the padding.
 static void prepare(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
     const size_t bytes = p->grid.size * sizeof(float);
-    memset(p->right_side, 0, bytes);
-    memset(p->phi, 0, bytes);
-    memset(p->other, 0, bytes);
+    const bool jacobi = call->parameters.method == WG_PROJECT_JACOBI;
     p->masked = p->solid || p->grid.nx % 8 != 0;
-    if (!p->consistent &&
-        (p->masked || knows_norm(call) || call->parameters.method == WG_PROJECT_SOR)) {
-        memset(p->open, 0, p->grid.size);
-        wgi_project_over_slabs(call, wgi_kernels()->project_open);
-    }
+    p->sweep_at_once = jacobi && !p->pressure && call->parameters.tolerance == 0.0;
+    const bool direct = call->parameters.method == WG_PROJECT_DIRECT;
+    if (p->sweep_at_once || (direct && p->grid.nx % 8 == 0))
+        clear_around(&p->grid, p->phi);
+    else
+        memset(p->phi, 0, bytes);
+    if (jacobi && !p->solid)
+        clear_around(&p->grid, p->other);
+    else if (!direct)
+        memset(p->other, 0, bytes);
+    if (!jacobi && !direct)
+        memset(p->right_side, 0, bytes);
+    if (p->masked || knows_norm(call) || call->parameters.method == WG_PROJECT_SOR)
+        wgi_project_over_slabs(call, wgi_kernels()->project_faces);
     wgi_project_over_slabs(call, wgi_kernels()->project_right_side);
     if (knows_norm(call))
         measure_right_side(call);
@@ -325,11 +354,30 @@ static bool solve(wgi_project_call* call)
     return met;
 }
 
+// The border cells that no row of the interior holds.
+static void copy_border(const wg_project_fields* f)
+{
+    const size_t row = (size_t)f->nx, plane = row * (size_t)f->ny;
+    const size_t bytes = row * sizeof(float);
+    if (f->out == f->velocity)
+        return;
+    for (size_t n = 0; n < 3 * (size_t)f->nz; ++n) {
+        const size_t first = n * plane, last = first + plane - row;
+        const size_t k = n % (size_t)f->nz;
+        if (k == 0 || k == (size_t)f->nz - 1 || f->nx < 3 || f->ny < 3) {
+            memcpy(f->out + first, f->velocity + first, plane * sizeof(float));
+        } else {
+            memcpy(f->out + first, f->velocity + first, bytes);
+            memcpy(f->out + last, f->velocity + last, bytes);
+        }
+    }
+}
+
 static void copy_velocity(const wg_project_fields* f)
 {
-    const size_t bytes = 3 * (size_t)f->nx * (size_t)f->ny * (size_t)f->nz * sizeof(float);
+    const size_t cells = (size_t)f->nx * (size_t)f->ny * (size_t)f->nz;
     if (f->out != f->velocity)
-        memcpy(f->out, f->velocity, bytes);
+        memcpy(f->out, f->velocity, 3 * cells * sizeof(float));
 }
 
 static wg_status run(wgi_project_call* call)
@@ -338,10 +386,12 @@ static wg_status run(wgi_project_call* call)
     prepare(call);
     bool met = true;
     const double norm = is_plain(call) ? call->result.right_side : call->norm;
-    if (knows_norm(call) && norm == 0.0)
+    if (knows_norm(call) && norm == 0.0) {
         memset(p->phi, 0, p->grid.size * sizeof(float));
-    else
+        wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
+    } else {
         met = solve(call);
+    }
     if (p->pressure)
         pressure_out(p);
     return met ? WG_OK : WG_NOT_CONVERGED;
@@ -350,6 +400,46 @@ static wg_status run(wgi_project_call* call)
 static bool fields_are_valid(const wg_project_fields* f)
 {
     return sizes_are_valid(f->nx, f->ny, f->nz) && f->spacing > 0.0 && isfinite(f->spacing);
+}
+
+// Marks of which none is set cost no more than a look at them.
+static bool has_solid(const wg_project_fields* f)
+{
+    const size_t cells = (size_t)f->nx * (size_t)f->ny * (size_t)f->nz;
+    uint8_t any = 0;
+    for (size_t n = 0; f->solid && n < cells; ++n)
+        any |= f->solid[n];
+    return any != 0;
+}
+
+static void start_call(
+    wgi_project_call* call, const wg_project_fields* fields,
+    const wg_project_parameters* parameters, void* scratch, const wg_exec* exec)
+{
+    const bool direct = parameters->method == WG_PROJECT_DIRECT;
+    call->parameters = *parameters;
+    call->exec = exec;
+    call->projection = (wgi_projection){
+        .grid = wgi_project_make_grid(fields->nx - 2, fields->ny - 2, fields->nz - 2),
+        .spacing = (float)fields->spacing,
+        .consistent = parameters->discretisation == WG_CONSISTENT,
+        .velocity = fields->velocity,
+        .solid = direct || !has_solid(fields) ? NULL : fields->solid,
+        .pressure = fields->pressure,
+        .out = fields->out,
+    };
+    const size_t shift = (size_t)(-(uintptr_t)scratch % CACHE_LINE);
+    wgi_arena arena = { .base = (char*)scratch + shift };
+    carve(call, &arena, call->projection.solid != NULL);
+}
+
+void wgi_project_begin(
+    wgi_project_call* call, const wg_project_fields* fields,
+    const wg_project_parameters* parameters, void* scratch, const wg_exec* exec)
+{
+    *call = (wgi_project_call){ 0 };
+    start_call(call, fields, parameters, scratch, exec);
+    prepare(call);
 }
 
 wg_status wg_project(
@@ -364,29 +454,18 @@ wg_status wg_project(
         !is_free_of_solids(fields, parameters->discretisation))
         return WG_ERR_UNSUPPORTED;
 
-    copy_velocity(fields);
-    wgi_project_call call = { .parameters = *parameters,
-                              .exec = exec,
-                              .measure = result || parameters->tolerance > 0.0 };
+    wgi_project_call call = { .measure = result || parameters->tolerance > 0.0 };
     wg_status status = WG_OK;
     if (fields->nx >= 3 && fields->ny >= 3 && fields->nz >= 3) {
-        call.projection = (wgi_projection){
-            .grid = wgi_project_make_grid(fields->nx - 2, fields->ny - 2, fields->nz - 2),
-            .spacing = (float)fields->spacing,
-            .consistent = parameters->discretisation == WG_CONSISTENT,
-            .velocity = fields->velocity,
-            .solid = fields->solid,
-            .pressure = fields->pressure,
-            .out = fields->out
-        };
-        const size_t shift = (size_t)(-(uintptr_t)scratch % CACHE_LINE);
-        wgi_arena arena = { .base = (char*)scratch + shift };
-        carve(&call, &arena, call.projection.solid != NULL);
+        copy_border(fields);
+        start_call(&call, fields, parameters, scratch, exec);
         status = run(&call);
-    } else if (fields->pressure) {
-        memset(
-            fields->pressure, 0,
-            (size_t)fields->nx * (size_t)fields->ny * (size_t)fields->nz * sizeof(float));
+    } else {
+        copy_velocity(fields);
+        if (fields->pressure)
+            memset(
+                fields->pressure, 0,
+                (size_t)fields->nx * (size_t)fields->ny * (size_t)fields->nz * sizeof(float));
     }
     if (result)
         *result = call.result;

@@ -24,12 +24,20 @@ static inline size_t wgi_project_cell(const wgi_project_grid* grid, int32_t i, i
     return (size_t)j * grid->slab + (size_t)k * grid->pitch + 7 + (size_t)i;
 }
 
+/// What there is to do in one column of eight cells a level, z from `begin` to `end` - 1 (from 1):
+/// below and above all cells are solid; `open`: in between no face is closed.
+typedef struct wgi_column {
+    int32_t begin, end;
+    bool open;
+} wgi_column;
+
 /// One projection under way: borrowed arrays of the caller and of the scratch.
 typedef struct wgi_projection {
     wgi_project_grid grid;
     float spacing;
     bool consistent;
-    bool masked;           // some lanes of some row are not air: `open` must be read
+    bool masked;           // some lanes of some row are not air: `faces`, `open` must be read
+    bool sweep_at_once;    // the right side is followed by the first Jacobi sweep from 0
     const float* velocity; // the caller's, [3][z][y][x] with border
     const uint8_t* solid;  // the caller's or NULL
     float* pressure;       // the caller's or NULL
@@ -38,4 +46,7 @@ typedef struct wgi_projection {
     float* phi;            // scratch: zeroed outside the air cells
     float* other;          // scratch: the second array of ping-pong sweeps
     uint8_t* open;         // scratch: number of open faces of an air cell, 0 elsewhere
+    float* weight;         // scratch, sweeps alone: 1 / open, 0 where that is 0
+    wgi_column* column;    // scratch, the same: [ny][(pitch - 8) / 8]
+    uint8_t* faces;        // scratch: which of them (bits 0 to 5), and 0x40 for an air cell
 } wgi_projection;

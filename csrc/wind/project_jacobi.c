@@ -6,18 +6,41 @@
 
 #include "wind/project_stencil.h"
 
-WGI_INLINE void
-jacobi_slab(const wgi_projection* p, const float* from, float* to, int32_t j, bool masked)
+// One column of vectors, `count` of them up along z: what is below is still in a register when the
+// next one is met.
+WGI_INLINE void jacobi_column(
+    const wgi_projection* p, const float* from, float* to, size_t at, int32_t count,
+    const bool masked)
+{
+    const size_t pitch = p->grid.pitch, slab = p->grid.slab;
+    wgf8 below = wgf8_load(from + at - pitch), here = wgf8_load(from + at);
+    for (int32_t k = 0; k < count; ++k, at += pitch) {
+        const float* phi = from + at;
+        const wgf8 above = wgf8_load(phi + pitch);
+        const wgf8 x = wgf8_load(phi - 1) + wgf8_load(phi + 1);
+        const wgf8 y = wgf8_load(phi - slab) + wgf8_load(phi + slab);
+        const wgf8 sum = (x + y) + (below + above);
+        const wgf8 weight = masked ? wgf8_load(p->weight + at) : wgf8_set(1.0f / 6.0f);
+        wgf8_store(to + at, weight * (sum - wgf8_load(p->right_side + at)));
+        below = here;
+        here = above;
+    }
+}
+
+// Solid blocks at the two ends of a column are left out: phi is and stays 0 there.
+static void masked_slab(const wgi_projection* p, const float* from, float* to, int32_t j)
 {
     const wgi_project_grid* g = &p->grid;
-    for (int32_t k = 1; k <= g->nz; ++k) {
-        const size_t row = wgi_project_cell(g, 1, j, k);
-        for (int32_t i = 0; i < g->nx; i += 8) {
-            const size_t at = row + (size_t)i;
-            const wgf8 sum = wgi_neighbour_sum(from + at, g->pitch, g->slab);
-            const wgf8 weight = masked ? wgi_reciprocals(p->open + at) : wgf8_set(1.0f / 6.0f);
-            wgf8_store(to + at, weight * (sum - wgf8_load(p->right_side + at)));
-        }
+    const size_t columns = (g->pitch - 8) / 8;
+    for (size_t n = 0; n < columns; ++n) {
+        const wgi_column c = p->column[(size_t)(j - 1) * columns + n];
+        const size_t at = wgi_project_cell(g, 1, j, c.begin) + 8 * n;
+        if (c.end <= c.begin)
+            continue;
+        if (c.open)
+            jacobi_column(p, from, to, at, c.end - c.begin, false);
+        else
+            jacobi_column(p, from, to, at, c.end - c.begin, true);
     }
 }
 
@@ -25,10 +48,13 @@ void WGI_ISA(project_jacobi_sweep)(
     const wgi_projection* p, const float* from, float* to, int32_t begin, int32_t end)
 {
     for (int32_t j = begin; j < end; ++j) {
-        if (p->masked)
-            jacobi_slab(p, from, to, j, true);
-        else
-            jacobi_slab(p, from, to, j, false);
+        if (p->masked) {
+            masked_slab(p, from, to, j);
+            continue;
+        }
+        const size_t first = wgi_project_cell(&p->grid, 1, j, 1);
+        for (int32_t i = 0; i < p->grid.nx; i += 8)
+            jacobi_column(p, from, to, first + (size_t)i, p->grid.nz, false);
     }
 }
 
@@ -45,7 +71,7 @@ void WGI_ISA(project_sor_sweep)(
             for (int32_t i = 0; i < g->nx; i += 8) {
                 const size_t at = row + (size_t)i;
                 const wgf8 sum = wgi_neighbour_sum(p->phi + at, g->pitch, g->slab);
-                const wgf8 weight = wgi_reciprocals(p->open + at);
+                const wgf8 weight = wgf8_load(p->weight + at);
                 const wgf8 old = wgf8_load(p->phi + at);
                 const wgf8 plain = weight * (sum - wgf8_load(p->right_side + at));
                 const wgi8 change = mine & (weight != wgf8_set(0.0f));

@@ -51,6 +51,11 @@ typedef struct wgi_project_call {
     wg_project_result result;
 } wgi_project_call;
 
+/// Everything of wg_project before its solver, for benchmarks of the solvers alone.
+void wgi_project_begin(
+    wgi_project_call* call, const wg_project_fields* fields,
+    const wg_project_parameters* parameters, void* scratch, const wg_exec* exec);
+
 /// Runs a kernel over all slabs, a few at a time.
 typedef void wgi_slab_function(const wgi_projection* p, int32_t begin, int32_t end);
 void wgi_project_over_slabs(const wgi_project_call* call, wgi_slab_function* kernel);
