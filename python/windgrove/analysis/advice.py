@@ -448,9 +448,8 @@ def _resonant(case: _Case, level: str, gusts: float, gain: float) -> Advice:
         lambda c: _gain(c.frequency(level), c.species.level(level).zeta, gusts),
         "x",
     )
-    damped = case.changed(
-        species.replace(**{level: {"zeta": max(0.15, species.level(level).zeta)}})
-    )
+    zeta = max(0.15, species.level(level).zeta)
+    damped = case.changed(species.replace(**{level: {"zeta": zeta}}))
     moved = case.changed(_scaled(species, "beta", factor, (level,)))
     return Advice(
         "resonance",
