@@ -6,8 +6,7 @@ bool wgpy_arity(const char* function, Py_ssize_t given, Py_ssize_t expected)
 {
     if (given == expected)
         return true;
-    PyErr_Format(
-        PyExc_TypeError, "%s: expected %zd arguments, got %zd", function, expected, given);
+    PyErr_Format(PyExc_TypeError, "%s: expected %zd arguments, got %zd", function, expected, given);
     return false;
 }
 
@@ -57,7 +56,8 @@ static void write_shape(char* text, size_t size, int ndim, const npy_intp* shape
         if (shape[axis] == WGPY_ANY)
             used += (size_t)snprintf(text + used, size - used, "any%s", after);
         else
-            used += (size_t)snprintf(text + used, size - used, "%lld%s", (long long)shape[axis], after);
+            used +=
+                (size_t)snprintf(text + used, size - used, "%lld%s", (long long)shape[axis], after);
     }
     if (used < size)
         snprintf(text + used, size - used, ")");
@@ -128,7 +128,8 @@ bool wgpy_no_overlap(PyObject* out, const char* out_name, PyObject* in, const ch
     const char *a_data = PyArray_BYTES(a), *b_data = PyArray_BYTES(b);
     if (a_data + PyArray_NBYTES(a) <= b_data || b_data + PyArray_NBYTES(b) <= a_data)
         return true;
-    PyErr_Format(PyExc_ValueError, "%s: shares memory with %s; give it its own array", out_name, in_name);
+    PyErr_Format(
+        PyExc_ValueError, "%s: shares memory with %s; give it its own array", out_name, in_name);
     return false;
 }
 

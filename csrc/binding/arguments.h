@@ -37,9 +37,9 @@ npy_intp wgpy_dimension(PyObject* object, int axis);
 /// Refuses two arrays that share memory: `out` would be read after it was written.
 bool wgpy_no_overlap(PyObject* out, const char* out_name, PyObject* in, const char* in_name);
 
-bool wgpy_double(PyObject* object, const char* name, double* value);           ///< finite
-bool wgpy_positive(PyObject* object, const char* name, double* value);         ///< finite, > 0
-bool wgpy_not_negative(PyObject* object, const char* name, double* value);     ///< finite, >= 0
+bool wgpy_double(PyObject* object, const char* name, double* value);       ///< finite
+bool wgpy_positive(PyObject* object, const char* name, double* value);     ///< finite, > 0
+bool wgpy_not_negative(PyObject* object, const char* name, double* value); ///< finite, >= 0
 bool wgpy_int(PyObject* object, const char* name, long low, long high, long* value);
 bool wgpy_uint64(PyObject* object, const char* name, uint64_t* value);
 bool wgpy_flag(PyObject* object, const char* name, bool* value);

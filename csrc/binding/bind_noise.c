@@ -7,8 +7,8 @@ static PyObject* bind_perlin(PyObject* module, PyObject* const* args, Py_ssize_t
     uint64_t seed;
     if (!wgpy_arity("perlin", nargs, 3))
         return NULL;
-    const double* points = wgpy_array(
-        args[0], "points", NPY_FLOAT64, 2, (npy_intp[]){ WGPY_ANY, 3 }, false);
+    const double* points =
+        wgpy_array(args[0], "points", NPY_FLOAT64, 2, (npy_intp[]){ WGPY_ANY, 3 }, false);
     if (!points || !wgpy_uint64(args[1], "seed", &seed))
         return NULL;
     const npy_intp count = wgpy_dimension(args[0], 0);

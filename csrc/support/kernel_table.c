@@ -5,9 +5,9 @@
 
 #define WGI_KERNEL(type, name, arguments) type WGI_ISA(name) arguments;
 #include "support/kernels.def"
-#include "wind/kernels.def"
-#include "trees/kernels.def"
 #include "sway/kernels.def"
+#include "trees/kernels.def"
+#include "wind/kernels.def"
 #undef WGI_KERNEL
 
 int32_t WGI_ISA(simd_width)(void)
@@ -20,8 +20,8 @@ const wgi_kernel_table WGI_ISA(kernel_table) = {
     WGI_STRING(WG_ISA),
 #define WGI_KERNEL(type, name, arguments) WGI_ISA(name),
 #include "support/kernels.def"
-#include "wind/kernels.def"
-#include "trees/kernels.def"
 #include "sway/kernels.def"
+#include "trees/kernels.def"
+#include "wind/kernels.def"
 #undef WGI_KERNEL
 };

@@ -5,8 +5,8 @@
 // it as wgi_kernels()->name. Adding a kernel touches its source and its room's list, nothing here.
 #pragma once
 
-#include "windgrove/base.h"
 #include "support/kernel_types.h"
+#include "windgrove/base.h"
 
 #define WGI_JOIN_(a, b) a##_##b
 #define WGI_JOIN(a, b) WGI_JOIN_(a, b)
@@ -16,9 +16,9 @@ typedef struct wgi_kernel_table {
     const char* isa;
 #define WGI_KERNEL(type, name, arguments) type(*name) arguments;
 #include "support/kernels.def"
-#include "wind/kernels.def"
-#include "trees/kernels.def"
 #include "sway/kernels.def"
+#include "trees/kernels.def"
+#include "wind/kernels.def"
 #undef WGI_KERNEL
 } wgi_kernel_table;
 

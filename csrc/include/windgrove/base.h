@@ -18,11 +18,11 @@
 /// function says otherwise.
 typedef enum wg_status {
     WG_OK = 0,
-    WG_NOT_CONVERGED = 1,  ///< an iteration stopped at its cap; the best result was written
-    WG_ERR_VALUE = -1,     ///< an argument is out of its stated range
-    WG_ERR_TOPOLOGY = -2,  ///< a parent does not come before its child
-    WG_ERR_MEMORY = -3,    ///< an allocation failed (create functions only)
-    WG_ERR_DIVERGED = -4,  ///< a state is not finite; the state is kept as it was found
+    WG_NOT_CONVERGED = 1,    ///< an iteration stopped at its cap; the best result was written
+    WG_ERR_VALUE = -1,       ///< an argument is out of its stated range
+    WG_ERR_TOPOLOGY = -2,    ///< a parent does not come before its child
+    WG_ERR_MEMORY = -3,      ///< an allocation failed (create functions only)
+    WG_ERR_DIVERGED = -4,    ///< a state is not finite; the state is kept as it was found
     WG_ERR_UNSUPPORTED = -5, ///< the combination of options does not exist
 } wg_status;
 

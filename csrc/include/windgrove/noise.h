@@ -23,7 +23,8 @@ WG_API void wg_permutation_init(wg_permutation* out, uint64_t seed);
 /// @param points       [count][3], any finite value below 2^52 in magnitude
 /// @param out          [count]; may not overlap points
 /// NaN or infinity in a point gives NaN for that point alone.
-WG_API void wg_perlin(const wg_permutation* permutation, const double* points, size_t count, double* out);
+WG_API void
+wg_perlin(const wg_permutation* permutation, const double* points, size_t count, double* out);
 
 /// The same noise at one point.
 WG_API double wg_perlin_point(const wg_permutation* permutation, double x, double y, double z);

@@ -29,8 +29,8 @@ WG_API wg_status wg_tree_check_order(const int32_t* parent, size_t count, size_t
 /// @param own    [count] kg; NaN reaches the ancestors of its branch and no others
 /// @param total  out [count] kg; must not overlap own
 /// @return WG_OK, or WG_ERR_TOPOLOGY: then nothing is written
-WG_API wg_status wg_total_mass(
-    const int32_t* parent, const double* own, size_t count, double* total);
+WG_API wg_status
+wg_total_mass(const int32_t* parent, const double* own, size_t count, double* total);
 
 /// Wind drag that each branch feels: its own and what the branches it carries hand down to it.
 ///

@@ -53,7 +53,7 @@ def prevailing_at(
     mean = np.asarray(prevailing, dtype=np.float64)
     wind = np.broadcast_to(mean, points.shape).copy()
     if strength:
-        lattice = (points / scale - drift).reshape(-1, 3)
+        lattice = (points / scale - np.asarray(drift, dtype=np.float64)).reshape(-1, 3)
         for component in range(3):
             noise = perlin(lattice, 3 * seed + component).reshape(points.shape[:-1])
             wind[..., component] += strength * np.linalg.norm(mean) * noise

@@ -339,7 +339,7 @@ def _provenance(problem: _Problem) -> Provenance:
 
 
 def _refuse_clamped(problem: _Problem, species: Species) -> None:
-    """Past the clamp beta no longer stiffens: what still moves is the damping that comes with it."""
+    """Past the clamp beta no longer stiffens: all that still moves is the damping."""
     model = problem.model
     if model.match != "realised" or model.clamp == "exponential":
         return
