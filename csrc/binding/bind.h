@@ -6,6 +6,7 @@
 extern PyMethodDef bind_support_methods[];
 extern PyMethodDef bind_noise_methods[];
 extern PyMethodDef bind_cascade_methods[];
+extern PyMethodDef bind_pack_methods[];
 extern PyMethodDef bind_step_methods[];
 extern PyMethodDef bind_tree_methods[];
 extern PyMethodDef bind_skin_methods[];

@@ -8,6 +8,7 @@ static PyMethodDef* const method_tables[] = {
     bind_support_methods,
     bind_noise_methods,
     bind_cascade_methods,
+    bind_pack_methods,
     bind_step_methods,
     bind_tree_methods,
     bind_skin_methods,

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from . import layout
 from .commit_file import CommitFile, in_use, journal_path, replay
 from .layout import ChannelSpec, Coordinate
+from .packing import PackedChannel, PlainChannel, channel_writer
 
 # Readers down to HDF5 1.10 understand these; "latest" of HDF5 2.0 they do not.
 _LIVE_FORMAT = ("v110", "v110")
@@ -94,7 +95,7 @@ class Storage:
         self.last_flushed_time = -np.inf
         self._commit: CommitFile | None = None
         self._file: h5py.File | None = None
-        self._channels: list[h5py.Dataset] = []
+        self._channels: dict[str, PackedChannel | PlainChannel] = {}
 
     def create(
         self,
@@ -147,8 +148,9 @@ class Storage:
 
     def _bind(self, channels: Mapping[str, ChannelSpec]) -> None:
         assert self._file is not None
-        self._names = list(channels)
-        self._channels = [self._file[name] for name in channels]
+        self._channels = {
+            name: channel_writer(self._file[name], live=self.live) for name in channels
+        }
         self._time = self._file["time"]
 
     def write(self, times: NDArray[np.float64], data: Mapping[str, NDArray[Any]]) -> None:
@@ -156,13 +158,12 @@ class Storage:
         start, end = self.frames, self.frames + len(times)
         if self.live:
             self._reserve(times.nbytes + sum(values.nbytes for values in data.values()))
-        for name, dataset in zip(self._names, self._channels, strict=True):
-            dataset.resize(end, axis=0)
-            dataset[start:end] = data[name]
+        for name, channel in self._channels.items():
+            channel.append(data[name])
         if self.live:
             # A reader that sees a time must find the frame.
-            for dataset in self._channels:
-                dataset.flush()
+            for channel in self._channels.values():
+                channel.dataset.flush()
         self._time.resize(end, axis=0)
         self._time[start:end] = times
         self.frames, self.last_time = end, float(times[-1])
@@ -178,6 +179,8 @@ class Storage:
     def flush(self) -> None:
         """Makes the frames written so far readable, kill or no kill."""
         assert self._file is not None
+        for channel in self._channels.values():
+            channel.flush()
         self._file.flush()
         if self._commit is not None:
             self._commit.commit()
@@ -186,12 +189,13 @@ class Storage:
     def finish(self, status: str, *, rename: bool) -> None:
         """Closes the file for good and gives it its name."""
         assert self._file is not None
+        self.flush()
         if self.live:
             # Attributes cannot be changed in this mode.
             self._file.close()
             self._file = h5py.File(self.part, "r+", libver=_LIVE_FORMAT)
         self._set_status(status)
-        self._channels, self._time = [], None
+        self._channels, self._time = {}, None
         self._file.close()
         self._file = None
         if self._commit is not None:
@@ -207,7 +211,7 @@ class Storage:
     def abandon(self) -> None:
         """Lets go of the file after a failure; the last flushed state stays on disk."""
         file, self._file = self._file, None
-        self._channels, self._time = [], None
+        self._channels, self._time = {}, None
         if self._commit is not None and self._commit.error is None:
             self._commit.error = OSError(errno.EIO, "abandoned")
         if file is not None:
