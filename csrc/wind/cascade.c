@@ -83,20 +83,31 @@ blend_lines(const float* v, const size_t line[4], size_t stride, int32_t width, 
         out[n] = toward(toward(a[n * stride], b[n * stride]), toward(c[n * stride], d[n * stride]));
 }
 
-// `line` holds the blended coarse values from coarse index `base` on.
-static void spread_line(
-    const float* line, coarse_pair first, int32_t base, int32_t count, size_t stride,
-    const uint8_t* solid, float* out)
+// Fine values from the blended coarse ones: `line` begins at coarse index `base`.
+static void
+spread_line(const float* line, coarse_pair first, int32_t base, int32_t count, float* out)
 {
-    int32_t near = first.near - base, far = first.far - base;
-    for (size_t n = 0; n < (size_t)count; ++n) {
-        if (!(solid && solid[n * stride]))
-            out[n * stride] = toward(line[near], line[far]);
-        // The next fine centre lies in the same coarse cell, or at the near side of the next.
-        const int32_t step = far < near ? 0 : 1;
-        near += step;
-        far = step == 0 ? near + 1 : near - 1;
+    const float* near = line + (first.near - base);
+    int32_t n = 0;
+    // A first fine centre on the far side of its coarse cell stands alone.
+    if (first.far > first.near) {
+        out[n++] = toward(near[0], near[1]);
+        ++near;
     }
+    for (; n + 1 < count; n += 2, ++near) {
+        out[n] = toward(near[0], near[-1]);
+        out[n + 1] = toward(near[0], near[1]);
+    }
+    if (n < count)
+        out[n] = toward(near[0], near[-1]);
+}
+
+static void
+store_line(const float* values, int32_t count, size_t stride, const uint8_t* solid, float* out)
+{
+    for (size_t n = 0; n < (size_t)count; ++n)
+        if (!(solid && solid[n * stride]))
+            out[n * stride] = values[n];
 }
 
 static void coarser_chunk(
@@ -119,16 +130,16 @@ static void coarser_chunk(
     const size_t at = wgi_grid_index(fine, from[0], from[1], from[2]);
     const uint8_t* solid = fine->solid ? fine->solid + at : NULL;
     const size_t fine_stride = axis == 0 ? 1 : (size_t)fine->nx;
-    float blended[LINE_CHUNK / 2 + 3];
+    float blended[LINE_CHUNK / 2 + 3], values[LINE_CHUNK];
     for (size_t c = 0; c < 3; ++c) {
         const float* v = coarse->velocity + c * wgi_grid_cells(coarse);
         if (axis == 0)
             blend_lines(v, line, 1, width, blended);
         else
             blend_lines(v, line, (size_t)coarse->nx, width, blended);
-        spread_line(
-            blended, first, base, count, fine_stride, solid,
-            fine->velocity + c * wgi_grid_cells(fine) + at);
+        spread_line(blended, first, base, count, values);
+        store_line(
+            values, count, fine_stride, solid, fine->velocity + c * wgi_grid_cells(fine) + at);
     }
 }
 

@@ -21,9 +21,11 @@ static inline double wgi_grid_centre(const wg_grid* grid, int axis, int32_t n)
     return ((double)(grid->low[axis] - 1 + n) + 0.5) * grid->spacing;
 }
 
-/// Writes the inflow into `count` cells from `from` along x (axis 0) or y (axis 1), solid ones left.
-void wgi_inflow_line(
-    const wg_grid* grid, const wg_inflow* inflow, int axis, const int32_t from[3], int32_t count);
+/// Writes the inflow into `lines` lines of `cells` cells from `from`; lines run along x (0) or y (1)
+/// and are stacked along another axis. Solid cells are left.
+void wgi_inflow_block(
+    const wg_grid* grid, const wg_inflow* inflow, int along, int stack, const int32_t from[3],
+    int32_t cells, int32_t lines);
 
 /// Writes the coarser grid's trilinear velocity into `count` cells from `from` along x (axis 0) or y
 /// (axis 1), solid ones left. The cells lie in the coarser grid's interior or touch it.

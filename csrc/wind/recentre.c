@@ -58,7 +58,7 @@ static void expose_row(const expose_job* job, int32_t i, int32_t j, int32_t k, i
     if (job->coarser)
         wgi_coarser_line(job->grid, job->coarser, 0, (int32_t[]){ i, j, k }, count);
     else
-        wgi_inflow_line(job->grid, job->inflow, 0, (int32_t[]){ i, j, k }, count);
+        wgi_inflow_block(job->grid, job->inflow, 0, 1, (int32_t[]){ i, j, k }, count, 1);
     if (job->grid->pressure)
         memset(
             job->grid->pressure + wgi_grid_index(job->grid, i, j, k), 0,
