@@ -115,8 +115,32 @@ static bool read_specimen(PyObject* object, wg_forest* out, npy_intp* count, npy
     return true;
 }
 
+// Three float32 arrays, or packed ones: the angular velocity in half precision tells.
+static bool
+read_state(PyObject* const* item, npy_intp m, npy_intp p, wg_forest* out, wg_packed* packed)
+{
+    const npy_intp state[] = { m, 3, p };
+    if (PyArray_Check(item[2]) && PyArray_TYPE((PyArrayObject*)item[2]) == NPY_FLOAT16) {
+        const npy_intp inner = ((npy_intp)wg_specimen_inner_count(out->specimen) + 7) / 8 * 8;
+        const npy_intp swing[] = { m, 2, p }, before[] = { m, 2, inner };
+        out->packed = packed;
+        return (packed->swing = wgpy_array(item[0], "swing", NPY_FLOAT32, 3, swing, true)) &&
+               (packed->previous =
+                    wgpy_array(item[1], "previous_swing", NPY_FLOAT32, 3, before, true)) &&
+               (packed->angular_velocity =
+                    wgpy_array(item[2], "angular_velocity", NPY_FLOAT16, 3, state, true));
+    }
+    out->packed = NULL;
+    return (out->rotation = wgpy_array(item[0], "rotation", NPY_FLOAT32, 3, state, true)) &&
+           (out->previous =
+                wgpy_array(item[1], "previous_rotation", NPY_FLOAT32, 3, state, true)) &&
+           (out->angular_velocity =
+                wgpy_array(item[2], "angular_velocity", NPY_FLOAT32, 3, state, true));
+}
+
 // (specimen, springs, frequency, place, turn, scale, key, rotation, previous, angular_velocity)
-static bool read_forest(PyObject* object, int32_t clamp, wg_forest* out, npy_intp* padded)
+static bool
+read_forest(PyObject* object, int32_t clamp, wg_forest* out, wg_packed* packed, npy_intp* padded)
 {
     PyObject** item;
     npy_intp count;
@@ -126,7 +150,7 @@ static bool read_forest(PyObject* object, int32_t clamp, wg_forest* out, npy_int
     out->place = wgpy_array(item[3], "place", NPY_FLOAT64, 2, (npy_intp[]){ WGPY_ANY, 3 }, false);
     if (!out->place)
         return false;
-    const npy_intp m = wgpy_dimension(item[3], 0), state[] = { m, 3, p };
+    const npy_intp m = wgpy_dimension(item[3], 0);
     out->instance_count = (int32_t)m;
     out->springs =
         wgpy_array(item[1], "springs", NPY_FLOAT32, 3, (npy_intp[]){ WGPY_ANY, rows, p }, false);
@@ -143,11 +167,7 @@ static bool read_forest(PyObject* object, int32_t clamp, wg_forest* out, npy_int
            (out->turn = wgpy_array(item[4], "turn", NPY_FLOAT32, 2, (npy_intp[]){ m, 4 }, false)) &&
            (out->scale = wgpy_array(item[5], "scale", NPY_FLOAT32, 1, &m, false)) &&
            (out->key = wgpy_array(item[6], "key", NPY_UINT32, 1, &m, false)) &&
-           (out->rotation = wgpy_array(item[7], "rotation", NPY_FLOAT32, 3, state, true)) &&
-           (out->previous =
-                wgpy_array(item[8], "previous_rotation", NPY_FLOAT32, 3, state, true)) &&
-           (out->angular_velocity =
-                wgpy_array(item[9], "angular_velocity", NPY_FLOAT32, 3, state, true));
+           read_state(item + 7, m, p, out, packed);
 }
 
 // (dt, clamp, inertia, relative_damping, torsion, time, first_step, noise, drag_exponent,
@@ -238,6 +258,7 @@ static PyObject* bind_forest_run(PyObject* module, PyObject* const* args, Py_ssi
 {
     (void)module;
     wg_forest forest;
+    wg_packed packed;
     wg_forest_options options;
     wg_forest_wind wind;
     wg_wind_view view;
@@ -247,7 +268,7 @@ static PyObject* bind_forest_run(PyObject* module, PyObject* const* args, Py_ssi
     npy_intp padded;
     long steps;
     if (!wgpy_arity("forest_run", nargs, 8) || !read_options(args[1], &options) ||
-        !read_forest(args[0], options.spring.clamp, &forest, &padded) ||
+        !read_forest(args[0], options.spring.clamp, &forest, &packed, &padded) ||
         !wgpy_int(args[3], "steps", 0, INT32_MAX, &steps) ||
         !read_wind(args[2], forest.instance_count, padded, steps, &view, &wind) ||
         !wgpy_threads(args[7], &exec))
@@ -271,6 +292,48 @@ static PyObject* bind_forest_run(PyObject* module, PyObject* const* args, Py_ssi
     if (status == WG_ERR_DIVERGED)
         return Py_BuildValue("(iii)", fault.step, fault.instance, fault.branch);
     return wgpy_done(status, "forest_run");
+}
+
+// (specimen, swing, previous_swing, angular_velocity in half, three float32 arrays, into packed)
+static PyObject* bind_forest_repack(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    static const char* const names[] = { "rotation", "previous_rotation", "angular_velocity" };
+    wg_forest forest = { 0 };
+    wg_packed packed;
+    npy_intp count, padded;
+    bool into;
+    float* rows[3];
+    if (!wgpy_arity("forest_repack", nargs, 8) ||
+        !read_specimen(args[0], &forest, &count, &padded) || !wgpy_flag(args[7], "into", &into))
+        return NULL;
+    const npy_intp any[] = { WGPY_ANY, 2, padded };
+    if (!wgpy_array(args[1], "swing", NPY_FLOAT32, 3, any, true))
+        return NULL;
+    const npy_intp m = wgpy_dimension(args[1], 0), state[] = { m, 3, padded };
+    forest.instance_count = (int32_t)m;
+    if (!read_state(args + 1, m, padded, &forest, &packed) || !forest.packed)
+        return NULL;
+    for (int i = 0; i < 3; ++i)
+        if (!(rows[i] = wgpy_array(args[4 + i], names[i], NPY_FLOAT32, 3, state, true)))
+            return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    if (into)
+        wg_forest_pack(&forest, rows[0], rows[1], rows[2]);
+    else
+        wg_forest_unpack(&forest, rows[0], rows[1], rows[2]);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+static PyObject* bind_inner_count(PyObject* module, PyObject* object)
+{
+    (void)module;
+    wg_forest forest;
+    npy_intp count, padded;
+    if (!read_specimen(object, &forest, &count, &padded))
+        return NULL;
+    return PyLong_FromLong(wg_specimen_inner_count(forest.specimen));
 }
 
 static PyObject* bind_forest_scratch(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
@@ -298,6 +361,13 @@ PyMethodDef bind_forest_methods[] = {
     { "forest_scratch", FASTCALL(bind_forest_scratch),
       PyDoc_STR(
           "forest_scratch($module, padded, threads, /)\n--\n\nBytes that forest_run needs.") },
+    { "specimen_inner_count", bind_inner_count, METH_O,
+      PyDoc_STR("specimen_inner_count($module, specimen, /)\n--\n\n"
+                "Branches that carry others.") },
+    { "forest_repack", FASTCALL(bind_forest_repack),
+      PyDoc_STR("forest_repack($module, specimen, swing, previous_swing, half_velocity, rotation, "
+                "previous_rotation, angular_velocity, into, /)\n--\n\n"
+                "Packed motion to float32 rows, or back where `into`.") },
     { "forest_run", FASTCALL(bind_forest_run),
       PyDoc_STR(
           "forest_run($module, forest, options, wind, steps, record, drag, scratch, threads, "

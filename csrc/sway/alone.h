@@ -44,14 +44,15 @@ static walk alone_start(const wgi_forest_job* job, size_t instance, char* scratc
     const size_t spring_rows = (size_t)wg_forest_spring_rows(job->options->spring.clamp);
     walk w = { .job = job,
                .instance = instance,
-               .motion = { forest->rotation + rows, forest->previous + rows,
-                           forest->angular_velocity + rows },
                .spring = forest->springs + set * spring_rows * padded,
                .frequency = forest->frequency + set * padded,
                .samples = job->lanes ? NULL : job->wind->samples + rows,
                .stand = stand_of(job, instance),
                .flags = wgi_step_flags_of(&job->options->spring),
                .frame = (float*)scratch };
+    if (!forest->packed)
+        w.motion = (wgi_motion_rows){ forest->rotation + rows, forest->previous + rows,
+                                      forest->angular_velocity + rows };
     w.wind_rows = w.frame + (size_t)job->tree.slots * WGI_FRAME_FLOATS;
     w.torque_rows = w.wind_rows + 3 * padded;
     wgi_frame_zero(w.frame);

@@ -74,6 +74,8 @@ wg_status wg_forest_run(
                            .drag = drag,
                            .steps = steps,
                            .chunks = chunk_count(exec) };
+    if (forest->packed && options->spring.torsion)
+        return WG_ERR_VALUE;
     if (!options_fit(options) || !wind_fits(wind) || !record_fits(record, &job.tree) || steps < 0 ||
         (record && record->torque && !drag))
         return WG_ERR_VALUE;

@@ -11,7 +11,7 @@ size_t WGI_ISA(forest_chunk_bytes)(int32_t branch_count)
 {
     const size_t padded = (size_t)wgi_padded(branch_count), slots = (size_t)branch_count + 1;
     const size_t alone = slots * WGI_FRAME_FLOATS + 6 * padded;
-    const size_t lanes = (slots * FRAME_ROWS + 6 * padded) * WGI_LANES;
+    const size_t lanes = (slots * FRAME_ROWS + 6 * padded) * WGI_LANES + 9 * padded;
     return (sizeof(chunk_rows) + (lanes + alone) * sizeof(float) + 63) / 64 * 64;
 }
 
@@ -39,10 +39,13 @@ run_lanes(const wgi_forest_job* job, size_t chunk, size_t first, size_t used, wg
     if (step < 0)
         return;
     for (size_t lane = 0; lane < used; ++lane) {
+        if (good[lane] && job->forest->packed)
+            continue;
         if (good[lane]) {
             run_alone(job, chunk, first + lane, wind, step + 1);
         } else {
-            const walk failed = alone_start(job, first + lane, scratch);
+            walk failed = alone_start(job, first + lane, (char*)w.alone);
+            failed.motion = lanes_rows(&w, lane);
             note_fault(&job->fault[chunk], step, first + lane, &failed);
         }
     }
@@ -59,7 +62,8 @@ void WGI_ISA(forest_trees)(const wgi_forest_job* job, size_t chunk)
     job->fault[chunk] = (wg_forest_fault){ -1, 0, 0 };
     const size_t end = wgi_chunk_begin(job, chunk + 1);
     size_t i = wgi_chunk_begin(job, chunk);
-    while (end - i >= LEAST_LANES) {
+    const size_t least = job->forest->packed ? 1 : LEAST_LANES;
+    while (end - i >= least) {
         const size_t used = end - i < WGI_LANES ? end - i : WGI_LANES;
         run_lanes(job, chunk, i, used, wind);
         i += used;

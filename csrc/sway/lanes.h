@@ -6,7 +6,7 @@
 #pragma once
 
 #include "sway/alone.h"
-#include "sway/tile.h"
+#include "sway/packed.h"
 
 enum { CHUNK = 24, FRAME_ROWS = 14 };
 
@@ -28,7 +28,8 @@ typedef struct chunk_rows {
 typedef struct lanes_walk {
     const wgi_forest_job* job;
     size_t first, used;
-    float* rotation[WGI_LANES]; // rows of every instance
+    packed_rows packed[WGI_LANES]; // where the state is packed
+    float* rotation[WGI_LANES];    // rows of every instance
     float* previous[WGI_LANES];
     float* angular_velocity[WGI_LANES];
     const float* spring[WGI_LANES];
@@ -41,7 +42,8 @@ typedef struct lanes_walk {
     float* wind_rows; // [padded][3][8], where a channel needs them
     float* torque_rows;
     chunk_rows* rows;
-    float* alone; // scratch of one instance by itself
+    float* alone;    // scratch of one instance by itself
+    float* unpacked; // [9][padded], of one packed instance
 } lanes_walk;
 
 WGI_INLINE wgi_vec3 load3(float (*row)[WGI_LANES])
@@ -120,9 +122,13 @@ static void set_instance(lanes_walk* w, int lane, size_t instance)
     const size_t padded = (size_t)job->tree.padded, rows = 3 * padded * instance;
     const size_t set = forest->spring_sets == 1 ? 0 : instance;
     const size_t spring_rows = (size_t)wg_forest_spring_rows(job->options->spring.clamp);
-    w->rotation[lane] = forest->rotation + rows;
-    w->previous[lane] = forest->previous + rows;
-    w->angular_velocity[lane] = forest->angular_velocity + rows;
+    if (forest->packed) {
+        w->packed[lane] = packed_of(job, instance);
+    } else {
+        w->rotation[lane] = forest->rotation + rows;
+        w->previous[lane] = forest->previous + rows;
+        w->angular_velocity[lane] = forest->angular_velocity + rows;
+    }
     w->spring[lane] = forest->springs + set * spring_rows * padded;
     w->frequency[lane] = forest->frequency + set * padded;
     w->samples[lane] = job->lanes ? NULL : job->wind->samples + rows;
@@ -153,7 +159,8 @@ lanes_start(lanes_walk* w, const wgi_forest_job* job, size_t first, size_t used,
     w->frame = (float*)(scratch + sizeof(chunk_rows));
     w->wind_rows = w->frame + (size_t)job->tree.slots * FRAME_ROWS * WGI_LANES;
     w->torque_rows = w->wind_rows + 3 * padded * WGI_LANES;
-    w->alone = w->torque_rows + 3 * padded * WGI_LANES;
+    w->unpacked = w->torque_rows + 3 * padded * WGI_LANES;
+    w->alone = w->unpacked + 9 * padded;
     const wgi_vec3 zero = wgi_vec3_set(0.0f, 0.0f, 0.0f);
     const wgi_frame origin = { wgi_quat_identity(), wgi_quat_identity(), zero, zero };
     store_frame(w, 0, &origin);
@@ -181,7 +188,36 @@ static bool any_inner(const wgi_specimen* tree, size_t begin, size_t count)
     return false;
 }
 
-static void load_chunk(lanes_walk* w, size_t begin, size_t count)
+static void load_packed(lanes_walk* w, size_t begin, size_t count)
+{
+    const wgi_specimen* tree = &w->job->tree;
+    const size_t padded = (size_t)tree->padded, inner = (size_t)wgi_padded(tree->inner_count);
+    const float* swing[WGI_LANES];
+    float tiles[CHUNK][2][WGI_LANES];
+    for (size_t lane = 0; lane < WGI_LANES; ++lane)
+        swing[lane] = w->packed[lane].swing;
+    load_tiles(swing, padded, 2, begin, count, tiles[0][0], 2);
+    load_omega(w->packed, padded, begin, count, w->rows->angular_velocity);
+    for (size_t i = 0; i < count; ++i) {
+        const wgi_vec3 first = broadcast3(tree, WGI_REST_FIRST, begin + i);
+        const wgi_vec3 second = broadcast3(tree, WGI_REST_SECOND, begin + i);
+        store3(
+            w->rows->rotation[i],
+            swing_to_vector(wgf8_load(tiles[i][0]), wgf8_load(tiles[i][1]), first, second));
+        const int32_t rank = tree->inner_rank[begin + i];
+        if (rank < 0 || !w->flags.inertia)
+            continue;
+        float before[2][WGI_LANES];
+        for (size_t lane = 0; lane < WGI_LANES; ++lane)
+            for (size_t c = 0; c < 2; ++c)
+                before[c][lane] = w->packed[lane].previous[c * inner + (size_t)rank];
+        store3(
+            w->rows->previous[i],
+            swing_to_vector(wgf8_load(before[0]), wgf8_load(before[1]), first, second));
+    }
+}
+
+static void load_state(lanes_walk* w, size_t begin, size_t count)
 {
     const wgi_specimen* tree = &w->job->tree;
     const size_t padded = (size_t)tree->padded;
@@ -192,6 +228,15 @@ static void load_chunk(lanes_walk* w, size_t begin, size_t count)
     if (w->flags.inertia && any_inner(tree, begin, count))
         load_tiles(
             (const float* const*)w->previous, padded, 3, begin, count, w->rows->previous[0][0], 3);
+}
+
+static void load_chunk(lanes_walk* w, size_t begin, size_t count)
+{
+    const size_t padded = (size_t)w->job->tree.padded;
+    if (w->job->forest->packed)
+        load_packed(w, begin, count);
+    else
+        load_state(w, begin, count);
     if (w->own_springs) {
         const size_t rows = w->flags.exponential ? WGI_SPRING_ROWS : WGI_SPRING_EXTRA;
         load_tiles(w->spring, padded, rows, begin, count, w->rows->spring[0][0], WGI_SPRING_ROWS);
@@ -338,8 +383,40 @@ static void store_tiles(
         }
 }
 
+static void store_packed(lanes_walk* w, size_t begin, size_t count)
+{
+    const wgi_specimen* tree = &w->job->tree;
+    const size_t padded = (size_t)tree->padded, inner = (size_t)wgi_padded(tree->inner_count);
+    float tiles[2][CHUNK][WGI_LANES];
+    for (size_t i = 0; i < count; ++i) {
+        const int32_t rank = tree->inner_rank[begin + i];
+        for (size_t lane = 0; rank >= 0 && lane < w->used; ++lane)
+            for (size_t c = 0; c < 2; ++c)
+                w->packed[lane].previous[c * inner + (size_t)rank] =
+                    w->packed[lane].swing[c * padded + begin + i];
+        const wgi_vec3 theta = load3(w->rows->rotation[i]);
+        wgf8_store(tiles[0][i], wgi_vec3_dot(theta, broadcast3(tree, WGI_REST_FIRST, begin + i)));
+        wgf8_store(tiles[1][i], wgi_vec3_dot(theta, broadcast3(tree, WGI_REST_SECOND, begin + i)));
+    }
+    for (size_t tile = 0; tile < count; tile += WGI_LANES)
+        for (size_t c = 0; c < 2; ++c) {
+            float out[WGI_LANES][WGI_LANES];
+            const float* in[WGI_LANES];
+            for (size_t i = 0; i < WGI_LANES; ++i)
+                in[i] = tiles[c][tile + i];
+            wgi_transpose8(in, 0, out[0], WGI_LANES);
+            for (size_t lane = 0; lane < w->used; ++lane)
+                wgf8_store(w->packed[lane].swing + c * padded + begin + tile, wgf8_load(out[lane]));
+        }
+    store_omega(w->packed, w->used, padded, begin, count, w->rows->angular_velocity);
+}
+
 static void store_chunk(lanes_walk* w, size_t begin, size_t count)
 {
+    if (w->job->forest->packed) {
+        store_packed(w, begin, count);
+        return;
+    }
     const wgi_specimen* tree = &w->job->tree;
     const size_t padded = (size_t)tree->padded;
     for (size_t lane = 0; lane < w->used; ++lane)
@@ -355,11 +432,20 @@ static void reduce_chunk(const lanes_walk* w, size_t begin, size_t count)
 {
     const wg_forest_record* record = w->job->record;
     const size_t padded = (size_t)w->job->tree.padded;
-    for (size_t lane = 0; lane < w->used; ++lane)
-        for (size_t tile = begin; tile < begin + count; tile += WGI_LANES)
-            wgi_reduce(
-                record, (w->first + lane) * padded + tile,
-                wgi_load_rows(w->rotation[lane], padded, tile));
+    for (size_t tile = 0; tile < count; tile += WGI_LANES) {
+        float turned[3][WGI_LANES][WGI_LANES];
+        for (size_t c = 0; c < 3; ++c) {
+            const float* in[WGI_LANES];
+            for (size_t i = 0; i < WGI_LANES; ++i)
+                in[i] = w->rows->rotation[tile + i][c];
+            wgi_transpose8(in, 0, turned[c][0], WGI_LANES);
+        }
+        for (size_t lane = 0; lane < w->used; ++lane) {
+            const wgi_vec3 theta = { wgf8_load(turned[0][lane]), wgf8_load(turned[1][lane]),
+                                     wgf8_load(turned[2][lane]) };
+            wgi_reduce(record, (w->first + lane) * padded + begin + tile, theta);
+        }
+    }
 }
 
 static wgi8 step_chunk(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t count, bool keep)
@@ -389,6 +475,20 @@ static wgi8 step_chunk(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t
 
 // -- a run ---------------------------------------------------------------------------------------
 
+// The float32 rows of a lane; packed motion is unpacked into scratch first.
+static wgi_motion_rows lanes_rows(const lanes_walk* w, size_t lane)
+{
+    if (!w->job->forest->packed)
+        return (wgi_motion_rows){ w->rotation[lane], w->previous[lane], w->angular_velocity[lane] };
+    const size_t padded = (size_t)w->job->tree.padded;
+    const wgi_motion_rows rows = { w->unpacked, w->unpacked + 3 * padded,
+                                   w->unpacked + 6 * padded };
+    wgi_unpack(
+        &w->job->tree, w->packed[lane].swing, w->packed[lane].previous, w->packed[lane].omega,
+        rows.rotation, rows.previous, rows.angular_velocity);
+    return rows;
+}
+
 // Frames of the lanes in `keep`.
 static void lanes_write(const lanes_walk* w, size_t frame, const bool* keep)
 {
@@ -400,6 +500,7 @@ static void lanes_write(const lanes_walk* w, size_t frame, const bool* keep)
             continue;
         const size_t instance = w->first + lane;
         const size_t at = (frame * (size_t)job->forest->instance_count + instance) * 3 * k;
+        const wgi_motion_rows rows = lanes_rows(w, lane);
         const float* drag =
             job->drag ? job->drag + (job->forest->spring_sets == 1 ? 0 : instance) * padded : NULL;
         for (size_t n = 0; n < k; ++n) {
@@ -407,9 +508,9 @@ static void lanes_write(const lanes_walk* w, size_t frame, const bool* keep)
             for (size_t c = 0; c < 3; ++c) {
                 const size_t to = at + 3 * n + c, tile = (3 * b + c) * WGI_LANES + lane;
                 if (record->rotation)
-                    record->rotation[to] = w->rotation[lane][c * padded + b];
+                    record->rotation[to] = rows.rotation[c * padded + b];
                 if (record->angular_velocity)
-                    record->angular_velocity[to] = w->angular_velocity[lane][c * padded + b];
+                    record->angular_velocity[to] = rows.angular_velocity[c * padded + b];
                 if (record->wind)
                     record->wind[to] = w->wind_rows[tile];
                 if (record->torque)
@@ -418,18 +519,21 @@ static void lanes_write(const lanes_walk* w, size_t frame, const bool* keep)
         }
         if (record->tip) {
             walk alone = alone_start(job, instance, (char*)w->alone);
+            alone.motion = rows;
             write_tips(&alone, record->tip + at);
         }
     }
 }
 
 // Steps [0, steps). Where lanes are not finite it stops after that step, with `good` naming the
-// others; returns the step, or -1.
+// others; returns the step, or -1. Packed instances are not stepped alone: there it goes on, what is
+// not finite staying so.
 static int32_t lanes_run(lanes_walk* w, wgi_lane_wind* wind, bool good[WGI_LANES])
 {
     const wgi_forest_job* job = w->job;
     const wg_forest_record* record = job->record;
     const bool keep = record && (record->wind || record->torque);
+    int32_t first_fault = -1;
     for (size_t lane = 0; lane < WGI_LANES; ++lane)
         good[lane] = lane < w->used;
     for (int32_t step = 0; step < job->steps; ++step) {
@@ -442,11 +546,13 @@ static int32_t lanes_run(lanes_walk* w, wgi_lane_wind* wind, bool good[WGI_LANES
         const bool failed = wgi8_any(bad);
         if (failed)
             for (size_t lane = 0; lane < w->used; ++lane)
-                good[lane] = bad[lane] == 0;
+                good[lane] = good[lane] && bad[lane] == 0;
         if (record && record->branch_count > 0 && (step + 1) % record->every == 0)
             lanes_write(w, (size_t)((step + 1) / record->every - 1), good);
-        if (failed)
+        if (failed && !job->forest->packed)
             return step;
+        if (failed && first_fault < 0)
+            first_fault = step;
     }
-    return -1;
+    return first_fault;
 }

@@ -7,12 +7,12 @@
 enum { LANES = 8, MAGIC = 0x77677331 };
 
 typedef struct specimen_header {
-    int32_t magic, count, inner_groups, slots;
-    int32_t unused[12];
+    int32_t magic, count, inner_groups, slots, inner_count;
+    int32_t unused[11];
 } specimen_header;
 
 typedef struct specimen_layout {
-    size_t rest, parent_slot, own_slot, inner, inner_slot, depth, total;
+    size_t rest, parent_slot, own_slot, inner_rank, inner, inner_slot, depth, total;
 } specimen_layout;
 
 static size_t carve(size_t* used, size_t bytes)
@@ -31,6 +31,7 @@ static specimen_layout layout_for(int32_t count)
     at.rest = carve(&used, WGI_REST_ROWS * padded * sizeof(float));
     at.parent_slot = carve(&used, padded * sizeof(int32_t));
     at.own_slot = carve(&used, padded * sizeof(int32_t));
+    at.inner_rank = carve(&used, padded * sizeof(int32_t));
     at.inner = carve(&used, n * LANES * sizeof(int32_t));
     at.inner_slot = carve(&used, n * LANES * sizeof(int32_t));
     at.depth = carve(&used, n * sizeof(int32_t));
@@ -52,6 +53,8 @@ wgi_specimen wgi_specimen_open(const void* memory)
                            .padded = wgi_padded(header->count),
                            .inner_groups = header->inner_groups,
                            .slots = header->slots,
+                           .inner_count = header->inner_count,
+                           .inner_rank = (const int32_t*)(base + at.inner_rank),
                            .rest = (const float*)(base + at.rest),
                            .parent_slot = (const int32_t*)(base + at.parent_slot),
                            .own_slot = (const int32_t*)(base + at.own_slot),
@@ -100,6 +103,28 @@ static void fill_rest(float* rest, size_t padded, const wg_branches* b)
             rest[(WGI_REST_DIRECTION + axis) * padded + i] = (float)b->direction[3 * i + axis];
             rest[(WGI_REST_REACH + axis) * padded + i] = (float)(offset / arm);
             rest[(WGI_REST_OFFSET + axis) * padded + i] = (float)offset;
+        }
+    }
+}
+
+// Two unit vectors across the direction and each other: what a swing is told in.
+static void fill_basis(float* rest, size_t padded, const wg_branches* b)
+{
+    for (size_t i = 0; i < padded; ++i) {
+        const double up[3] = { 0.0, 0.0, 1.0 };
+        const double* d = i < (size_t)b->count ? b->direction + 3 * i : up;
+        int least = fabs(d[0]) <= fabs(d[1]) ? 0 : 1;
+        least = fabs(d[2]) < fabs(d[least]) ? 2 : least;
+        double first[3] = { 0.0, 0.0, 0.0 };
+        const int a = (least + 1) % 3, c = (least + 2) % 3;
+        const double norm = sqrt(d[a] * d[a] + d[c] * d[c]);
+        first[a] = -d[c] / norm;
+        first[c] = d[a] / norm;
+        for (int axis = 0; axis < 3; ++axis) {
+            const int j = (axis + 1) % 3, k = (axis + 2) % 3;
+            rest[(WGI_REST_FIRST + (size_t)axis) * padded + i] = (float)first[axis];
+            rest[(WGI_REST_SECOND + (size_t)axis) * padded + i] =
+                (float)(d[j] * first[k] - d[k] * first[j]);
         }
     }
 }
@@ -167,7 +192,11 @@ wg_status wg_specimen_init(const wg_branches* branches, void* memory)
         const bool root = i >= branches->count || branches->parent[i] < 0;
         parent_slot[i] = root ? 0 : slot[branches->parent[i]];
     }
+    int32_t* rank = (int32_t*)(base + at.inner_rank);
+    for (int32_t i = 0; i < padded; ++i)
+        rank[i] = slot[i] < 0 ? -1 : header.inner_count++;
     fill_rest((float*)(base + at.rest), (size_t)padded, branches);
+    fill_basis((float*)(base + at.rest), (size_t)padded, branches);
     memcpy(base, &header, sizeof header);
     return WG_OK;
 }

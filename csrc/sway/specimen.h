@@ -13,7 +13,9 @@ enum {
     WGI_REST_OFFSET = 7, ///< 3 rows, position - parent's position, a root's own position; m
     WGI_REST_ARM = 10,   ///< 0.75 length, pivot to centre of mass; m
     WGI_REST_LENGTH = 11,
-    WGI_REST_ROWS = 12,
+    WGI_REST_FIRST = 12,  ///< 3 rows, unit vector across the direction
+    WGI_REST_SECOND = 15, ///< 3 rows, direction x first
+    WGI_REST_ROWS = 18,
 
     WGI_SPRING_THETA = 0,
     WGI_SPRING_RATE = 1,
@@ -28,9 +30,11 @@ typedef struct wgi_specimen {
     int32_t count, padded;
     int32_t inner_groups;       ///< vectors of branches that carry others, roots first
     int32_t slots;              ///< frames, the tree's own axes included as slot 0
+    int32_t inner_count;        ///< branches that carry others
     const float* rest;          ///< [WGI_REST_ROWS][padded]
     const int32_t* parent_slot; ///< [padded] frame of the parent, 0 for a root
     const int32_t* own_slot;    ///< [padded] frame that the branch writes, -1 for none
+    const int32_t* inner_rank;  ///< [padded] number among those that carry others, else -1
     const int32_t* inner;       ///< [inner_groups][8] branch; a group is padded with its last one
     const int32_t* inner_slot;  ///< [inner_groups][8] frame that the branch writes
 } wgi_specimen;

@@ -25,6 +25,17 @@ WG_API int32_t wg_forest_spring_rows(int32_t clamp);
 WG_API wg_status wg_forest_springs(
     int32_t count, const wg_springs* springs, const wg_spring_options* options, float* out);
 
+/// Packed motion: 14 bytes a branch, 22 where it carries others. Rotations are swings, two components
+/// across the rest direction, without torsion; only branches that carry others keep frame n-2.
+typedef struct wg_packed {
+    float* swing;               ///< [instance_count][2][padded] rad, frame n-1; becomes n
+    float* previous;            ///< [instance_count][2][inner_padded] rad, frame n-2; becomes n-1
+    uint16_t* angular_velocity; ///< [instance_count][3][padded] half precision, rad/s
+} wg_packed;
+
+/// Branches of a specimen that carry others; `inner_padded` is this rounded up to 8.
+WG_API int32_t wg_specimen_inner_count(const void* specimen);
+
 /// Where instances stand and what they are made of, borrowed.
 typedef struct wg_forest {
     const void* specimen; ///< from wg_specimen_init
@@ -39,7 +50,17 @@ typedef struct wg_forest {
     float* rotation;         ///< [instance_count][3][padded] rad, frame n-1; becomes n
     float* previous;         ///< frame n-2; becomes n-1
     float* angular_velocity; ///< rad/s
+    const wg_packed* packed; ///< NULL, or the state in place of the three arrays above
 } wg_forest;
+
+/// The packed motion of instances as float32 rows, or back; for looking at it and changing it.
+/// @param rotation, angular_velocity  [instance_count][3][padded]
+/// @param previous                    [instance_count][3][padded]; 0 for branches that carry none
+WG_API void wg_forest_unpack(
+    const wg_forest* forest, float* rotation, float* previous, float* angular_velocity);
+WG_API void wg_forest_pack(
+    const wg_forest* forest, const float* rotation, const float* previous,
+    const float* angular_velocity);
 
 /// How the wind becomes a torque, the same for all.
 typedef struct wg_forest_options {

@@ -64,8 +64,9 @@ def pull_and_release(
         if branch >= len(tree):
             raise ValueError(f"branch: tree {i} has {len(tree)} branches")
         axis = _axis(tree.direction[branch], pull)
-        state = sway.state(i)
-        state.rotation[branch] = state.previous_rotation[branch] = angle * axis
+        pose = np.zeros((len(tree), 3))
+        pose[branch] = angle * axis
+        sway.set_state(pose, instance=i)
     ds = simulate(
         sway, None, duration=duration, dt=dt, record=record, channels=channels,
         branches=branches, progress=progress,

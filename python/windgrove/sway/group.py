@@ -98,11 +98,12 @@ class Placement:
 class Group:
     """Instances of one tree in the layout of the kernels.
 
-    State arrays are (instance, 3, padded) float32 with `padded` the branch count rounded up to 8.
+    `arrays` hold the state, see `_at_rest`; `padded` is the branch count rounded up to 8.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, *, packed: bool = False) -> None:
         self.tree = tree
+        self.packed = packed
         n = len(tree)
         self.padded = (n + 7) // 8 * 8
         self.specimen = np.zeros(_kernels.specimen_size(n), dtype=np.uint8)
@@ -117,13 +118,53 @@ class Group:
             np.zeros(0, np.uint32),
         )
         self.parameters: dict[str, NDArray[np.float64]] = {}
-        for name in STATE_NAMES:
-            setattr(self, name, np.zeros((0, 3, self.padded), np.float32))
+        self.arrays = self._at_rest(0)
         self._coefficients: dict[Any, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
 
-    rotation: NDArray[np.float32]
-    previous_rotation: NDArray[np.float32]
-    angular_velocity: NDArray[np.float32]
+    def _at_rest(self, count: int) -> tuple[NDArray[Any], ...]:
+        """The three arrays of the state of `count` instances, all 0.
+
+        Unpacked (count, 3, padded) float32 each. Packed: swing (count, 2, padded) float32, that of
+        a frame before for branches that carry others alone, and half precision velocities.
+        """
+        p = self.padded
+        if not self.packed:
+            return tuple(np.zeros((count, 3, p), np.float32) for _ in STATE_NAMES)
+        inner = (_kernels.specimen_inner_count(self.specimen) + 7) // 8 * 8
+        return (
+            np.zeros((count, 2, p), np.float32),
+            np.zeros((count, 2, inner), np.float32),
+            np.zeros((count, 3, p), np.float16),
+        )
+
+    @property
+    def rotation(self) -> NDArray[np.float32]:
+        """(instances, 3, padded) rad; live, or a copy where the state is packed."""
+        return self._rows()[0]
+
+    @property
+    def previous_rotation(self) -> NDArray[np.float32]:
+        return self._rows()[1]
+
+    @property
+    def angular_velocity(self) -> NDArray[np.float32]:
+        return self._rows()[2]
+
+    def _rows(self) -> tuple[NDArray[Any], ...]:
+        return self._unpacked(self.arrays) if self.packed else self.arrays
+
+    def _unpacked(self, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+        shape = (len(arrays[0]), 3, self.padded)
+        rows = tuple(np.empty(shape, np.float32) for _ in STATE_NAMES)
+        _kernels.forest_repack(
+            self.specimen, arrays[0], arrays[1], arrays[2], rows[0], rows[1], rows[2], False
+        )
+        return rows
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of the state of all instances."""
+        return sum(values.nbytes for values in self.arrays)
 
     def __len__(self) -> int:
         return len(self.placement)
@@ -150,9 +191,12 @@ class Group:
             theirs = {k: self._for_each(parameters[k], count) for k in PARAMETER_NAMES}
             self.parameters = {k: np.concatenate([mine[k], theirs[k]]) for k in PARAMETER_NAMES}
         self.placement = self.placement.join(placement)
-        rest = np.zeros((count, 3, self.padded), np.float32)
-        for name in STATE_NAMES:
-            setattr(self, name, np.concatenate([getattr(self, name), rest]))
+        rest = self._at_rest(count)
+        if new:
+            self.arrays = rest
+        else:
+            pairs = zip(self.arrays, rest, strict=True)
+            self.arrays = tuple(np.concatenate(pair) for pair in pairs)
         self._coefficients.clear()
 
     @staticmethod
@@ -164,21 +208,41 @@ class Group:
         if self.sets > 1:
             self.parameters = {k: v[index] for k, v in self.parameters.items()}
         self.placement = self.placement.take(index)
-        for name in STATE_NAMES:
-            setattr(self, name, np.ascontiguousarray(getattr(self, name)[index]))
+        self.arrays = tuple(np.ascontiguousarray(values[index]) for values in self.arrays)
         self._coefficients.clear()
 
     def state(self, slot: int) -> InstanceState:
-        """Live views (n, 3) of one instance."""
+        """Views (n, 3) of one instance: live, or read-only copies where the state is packed."""
         n = len(self.tree)
-        return InstanceState(*(getattr(self, name)[slot].T[:n] for name in STATE_NAMES))
+        if not self.packed:
+            return InstanceState(*(values[slot].T[:n] for values in self.arrays))
+        rows = self._unpacked([values[slot : slot + 1] for values in self.arrays])
+        views = [values[0].T[:n] for values in rows]
+        for view in views:
+            view.flags.writeable = False
+        return InstanceState(*views)
 
-    def snapshot(self) -> list[NDArray[np.float32]]:
-        return [getattr(self, name).copy() for name in STATE_NAMES]
+    def write(self, slot: int, values: Sequence[NDArray[np.float32]]) -> None:
+        """Set the motion of one instance to three arrays (n, 3)."""
+        n = len(self.tree)
+        if not self.packed:
+            for array, given in zip(self.arrays, values, strict=True):
+                array[slot].T[:n] = given
+            return
+        rows = [np.zeros((1, 3, self.padded), np.float32) for _ in STATE_NAMES]
+        for row, given in zip(rows, values, strict=True):
+            row[0].T[:n] = given
+        one = [array[slot : slot + 1] for array in self.arrays]
+        _kernels.forest_repack(
+            self.specimen, one[0], one[1], one[2], rows[0], rows[1], rows[2], True
+        )
 
-    def restore(self, arrays: Sequence[NDArray[np.float32]]) -> None:
-        for name, values in zip(STATE_NAMES, arrays, strict=True):
-            getattr(self, name)[...] = values
+    def snapshot(self) -> list[NDArray[Any]]:
+        return [values.copy() for values in self.arrays]
+
+    def restore(self, arrays: Sequence[NDArray[Any]]) -> None:
+        for mine, values in zip(self.arrays, arrays, strict=True):
+            mine[...] = values
 
     # -- stepping --------------------------------------------------------------------------------
 
@@ -237,8 +301,8 @@ class Group:
         springs, frequency = self.coefficients(options, clock.dt)
         p = self.placement
         scratch = np.empty(_kernels.forest_scratch(self.padded, options.threads), np.uint8)
-        state = (self.rotation, self.previous_rotation, self.angular_velocity)
-        forest = (self.specimen, springs, frequency, p.place, p.turn, p.scale, p.key, *state)
+        placed = (p.place, p.turn, p.scale, p.key)
+        forest = (self.specimen, springs, frequency, *placed, *self.arrays)
         drag = self.drag() if record is not None and record[6] is not None else None
         packed = options.packed(clock)
         return _kernels.forest_run(

@@ -64,7 +64,8 @@ def measure(
     square = _square(group.rotation)
     peak = np.sqrt(square).astype(np.float32)
     series = np.full((frames + 1, len(group), len(chosen), 3), np.nan, np.float32)
-    series[0] = group.rotation[:, :, chosen].transpose(0, 2, 1)
+    start_rows = group.rotation
+    series[0] = start_rows[:, :, chosen].transpose(0, 2, 1)
     feed = Feed(wind)
     focus = default_focus(sway) if focus is None else checks.vector(focus, "focus")
     start = float(wind.time) if feed.stepped else 0.0
