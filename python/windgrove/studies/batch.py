@@ -19,6 +19,20 @@ class Stopped(Exception):
     """The sweep was interrupted while this chunk ran."""
 
 
+class Watch:
+    """How a chunk that runs in this process is stopped, and how far it is."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self.stop = stop
+        self.share = 0.0  # of the steps done
+
+    def tell(self, share: float) -> None:
+        """Notes progress; raises `Stopped` where the sweep was interrupted."""
+        self.share = share
+        if self.stop.is_set():
+            raise Stopped
+
+
 class Batch:
     """State and running sums of a chunk: what `simulate` would do with each variant alone.
 
@@ -83,7 +97,7 @@ class Batch:
         state = self._group.rotation[:, :, :n], self._group.angular_velocity[:, :, :n]
         return ~np.all([np.isfinite(a).all(axis=(1, 2)) for a in state], axis=0)
 
-    def run(self, wind: Any, stop: threading.Event | None) -> None:
+    def run(self, wind: Any, watch: Watch | None) -> None:
         """Steps the wind and all variants to the end.
 
         A variant that leaves finite numbers stays where it left, the others go on; ValueError
@@ -96,8 +110,8 @@ class Batch:
         most = feed.frames_at_once(count * len(tree)) if feed.kind in ("series", "still") else 1
         done = 0
         while done < total:
-            if stop is not None and stop.is_set():
-                raise Stopped
+            if watch is not None:
+                watch.tell(done / total)
             steps = min(most, total - done)
             if feed.stepped:
                 # The same allowance for rounding as in `simulate`.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..species.species import LEVELS, Species
 from ..trees.parameters import BranchParameters, branch_parameters
 from ..trees.tree import Tree
 from ..wind.protocol import WindSource
-from .batch import Batch, Stopped
+from .batch import Batch, Stopped, Watch
 from .fingerprint import fingerprint
 from .variants import identity, own_copy
 
@@ -122,17 +121,20 @@ def tree_hash(tree: Tree) -> str:
     return fingerprint([getattr(tree, name) for name in names])
 
 
-def run_chunk(chunk: Chunk, stop: threading.Event | None = None) -> ChunkResult:
+def run_chunk(chunk: Chunk, watch: Watch | None = None) -> ChunkResult:
     """Runs all variants of a chunk.
 
     Deterministic to the last bit, variant by variant: neither the other variants nor `threads`
-    change a result. Raises `Stopped` soon after `stop` is set.
+    change a result. Raises `Stopped` soon after `watch` says so.
     """
     parameters = [branch_parameters(chunk.tree, species) for species in chunk.species]
     members = [np.flatnonzero(chunk.tree.kind == kind) for kind in range(len(LEVELS))]
     values = _set_and_realised(parameters, members, chunk.options)
     batch = Batch(chunk.tree, parameters, chunk.options, _observed(members), chunk.threads)
-    batch.run(own_copy(chunk.wind), stop)
+    wind = own_copy(chunk.wind)
+    if hasattr(wind, "threads"):
+        wind.threads = chunk.threads
+    batch.run(wind, watch)
     lost = batch.diverged
     values |= _sway(batch, members, chunk.options)
     values |= _spectra(batch, members, chunk.options)

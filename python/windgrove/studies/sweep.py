@@ -78,7 +78,7 @@ def sweep(
     spectra: bool = True,
     executor: Executor | None = None,
     store: str | os.PathLike[str] | None = None,
-    chunk_size: int = 512,
+    chunk_size: int | None = None,
     progress: bool | Callable[[int, int], None] | None = None,
 ) -> xr.Dataset:
     """Runs a tree over a set of parameters in one wind and says what each of them does.
@@ -124,8 +124,9 @@ def sweep(
     store : path, optional
         Folder that keeps finished chunks. What it holds is not run again, however it was chunked;
         a damaged file is set aside and its variants run again.
-    chunk_size : int, default 512
-        Most variants in a chunk: they share one wind and one batch. Does not change results.
+    chunk_size : int, optional
+        Most variants in a chunk: they share one wind and one batch. By default 1024, or 128 with
+        an executor. Does not change results.
     progress : bool or callable, optional
         A bar on stderr (by default where that is a terminal), or ``function(done, total)``.
 
@@ -190,7 +191,7 @@ def sweep(
         chunks,
         executor=executor,
         folder=None if store is None else str(stored.open_store(store)),
-        size=checks.integer(chunk_size, "chunk_size", low=1),
+        size=_chunk_size(chunk_size, executor),
         progress=progress,
     )
     dataset = _dataset(results, swept, table, design, options)
@@ -211,6 +212,12 @@ def _refuse_wind(wind: Any) -> None:
 def _segment(steps: float) -> int:
     """Samples of a segment of Welch's method: half the run or more, a power of two, to 4096."""
     return 0 if steps < 32 else min(1 << int(np.log2(0.7 * steps)), 4096)
+
+
+def _chunk_size(given: int | None, executor: Executor | None) -> int:
+    if given is None:
+        return 1024 if executor is None else 128
+    return checks.integer(given, "chunk_size", low=1)
 
 
 Group = tuple[Tree, WindSource, list[tuple[str, Species]]]
@@ -265,7 +272,16 @@ def _run(
             known.update(stored.rows(result))
             bar.show(len(known))
 
-        run_all(_chunks(groups, known.keys(), size), executor=executor, folder=folder, done=done)
+        def going(variants: float) -> None:
+            bar.show(len(known) + int(variants))
+
+        run_all(
+            _chunks(groups, known.keys(), size),
+            executor=executor,
+            folder=folder,
+            done=done,
+            going=going,
+        )
     return [known[key] for key in keys]
 
 
@@ -301,9 +317,13 @@ class _Progress:
             from tqdm.auto import tqdm
 
             self.bar = tqdm(total=total, initial=done, unit="run", desc="sweep", file=sys.stderr)
+        self.shown = -1
         self.show(done)
 
     def show(self, done: int) -> None:
+        if done <= self.shown:
+            return
+        self.shown = done
         if self.call is not None:
             self.call(done, self.total)
         if self.bar is not None:
