@@ -70,7 +70,7 @@ static PyObject* bind_advect(PyObject* module, PyObject* const* args, Py_ssize_t
     const float* velocity;
     double dt;
     wg_exec exec;
-    if (!wgpy_arity("advect", nargs, 7) ||
+    if (!wgpy_arity("advect", nargs, 8) ||
         !read_grid(args[1], args[2], args[4], &velocity, &grid) ||
         !wgpy_positive(args[3], "dt", &dt) || !wgpy_threads(args[6], &exec))
         return NULL;
@@ -80,13 +80,21 @@ static PyObject* bind_advect(PyObject* module, PyObject* const* args, Py_ssize_t
         return NULL;
     shape[0] = wgpy_dimension(args[0], 0);
     float* out = wgpy_array(args[5], "out", NPY_FLOAT32, 4, shape, true);
+    void* scratch;
     if (!out || !wgpy_no_overlap(args[5], "out", args[0], "field") ||
-        !wgpy_no_overlap(args[5], "out", args[1], "velocity"))
+        !wgpy_no_overlap(args[5], "out", args[1], "velocity") ||
+        !wgpy_optional_array(args[7], "scratch", NPY_FLOAT32, 4, shape, true, &scratch) ||
+        !wgpy_no_overlap(args[7], "scratch", args[5], "out") ||
+        !wgpy_no_overlap(args[7], "scratch", args[0], "field") ||
+        !wgpy_no_overlap(args[7], "scratch", args[1], "velocity"))
         return NULL;
+    const int32_t components = (int32_t)shape[0];
 
     wg_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = wg_advect(&grid, field, (int32_t)shape[0], velocity, dt, out, &exec);
+    status = scratch
+                 ? wg_advect_maccormack(&grid, field, components, velocity, dt, scratch, out, &exec)
+                 : wg_advect(&grid, field, components, velocity, dt, out, &exec);
     Py_END_ALLOW_THREADS
     return wgpy_done(status, "advect");
 }
@@ -171,8 +179,9 @@ static PyObject* bind_wind_sample(PyObject* module, PyObject* const* args, Py_ss
 
 PyMethodDef bind_flow_methods[] = {
     { "advect", (PyCFunction)(void (*)(void))bind_advect, METH_FASTCALL,
-      PyDoc_STR("advect($module, field, velocity, spacing, dt, solid, out, threads, /)\n--\n\n"
-                "Move a (c, nz, ny, nx) field with the air for one step.") },
+      PyDoc_STR("advect($module, field, velocity, spacing, dt, solid, out, threads, scratch, /)"
+                "\n--\n\nMove a (c, nz, ny, nx) field with the air for one step; with scratch "
+                "by MacCormack.") },
     { "confine_vorticity", (PyCFunction)(void (*)(void))bind_confine_vorticity, METH_FASTCALL,
       PyDoc_STR("confine_vorticity($module, velocity, spacing, dt, epsilon, solid, out, threads, "
                 "/)\n--\n\nAdd the vorticity confinement force of one step.") },

@@ -18,6 +18,7 @@
 typedef struct wgi_trace {
     int32_t near, far;
     float fraction;
+    bool left; // the place lies beyond the outermost centres, or nowhere (NaN)
 } wgi_trace;
 
 /// The displacement of cell `index` along an axis of `cells` cells, for the velocity along it.
@@ -33,6 +34,7 @@ wgi_trace_axis(float velocity, float cells_per_velocity, int32_t index, int32_t 
         inside = whole;
 
     wgi_trace trace;
+    trace.left = !(step >= low && step <= high);
     trace.near = (int32_t)inside;
     trace.far = trace.near + (signbit(step) ? -1 : 1);
     // The far cell may lie outside only where its fraction is 0.

@@ -21,6 +21,7 @@ typedef struct wgi_advect_job {
     int32_t components;
     const uint8_t* solid; ///< may be NULL
     const float *field, *velocity;
+    const float* moved; ///< MacCormack's second pass: the field as the first pass moved it
     float* out;
 } wgi_advect_job;
 

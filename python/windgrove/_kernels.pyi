@@ -63,6 +63,7 @@ def advect(
     solid: NDArray[np.bool_] | None,
     out: NDArray[np.float32],
     threads: int,
+    scratch: NDArray[np.float32] | None,
     /,
 ) -> None: ...
 def confine_vorticity(

@@ -18,28 +18,71 @@ def advect(
     dt: float,
     solid: ArrayLike | None = None,
     *,
+    method: str = "semi_lagrangian",
     out: None = None,
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """``out(x) = field(x - dt velocity(x))`` in interior air cells; the others are copied."""
+    """``out(x) = field(x - dt velocity(x))`` in interior air cells; the others are copied.
+
+    ``method="maccormack"`` adds half of what does not return when the result is moved back.
+    """
     given = np.asarray(field, dtype=np.float64)
     velocity = np.asarray(velocity, dtype=np.float64)
     grid = velocity.shape[1:]
-    field = given.reshape(-1, *grid)
+    values = given.reshape(-1, *grid)
     air = np.ones(grid) if solid is None else 1.0 - (np.asarray(solid) != 0)
 
-    k, j, i = np.indices(grid)
-    step = -velocity * dt / spacing
-    step = np.clip(step, [-i, -j, -k], [grid[2] - 1 - i, grid[1] - 1 - j, grid[0] - 1 - k])
-    whole = np.round(step)
-    step = np.where(np.abs(step - whole) <= 2.0**-22 * np.abs(step), whole, step)
-    cell = (np.array([i, j, k]) + step).reshape(3, -1).T
-
+    cell, _ = _places(velocity, dt / spacing)
     weight = _trilinear(air[None], cell)
     with np.errstate(invalid="ignore", divide="ignore"):
-        moved = (_trilinear(field * air, cell) / weight).reshape(field.shape)
+        read = (_trilinear(values * air, cell) / weight).reshape(values.shape)
     simulated = _interior(grid, 1) & (air > 0) & (weight.reshape(grid) != 0)
-    return np.where(simulated, moved, field).reshape(given.shape)
+    moved = np.where(simulated, read, values)
+    if method == "maccormack":
+        moved = _correct(values, moved, velocity, dt / spacing, air)
+    return moved.reshape(given.shape)
+
+
+def _places(
+    velocity: NDArray[Any], cells_per_velocity: float
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Where the air of each cell was, (n, 3) in cells from the first centre; whether it left."""
+    grid = velocity.shape[1:]
+    k, j, i = np.indices(grid)
+    wanted = -velocity * cells_per_velocity
+    step = np.clip(wanted, [-i, -j, -k], [grid[2] - 1 - i, grid[1] - 1 - j, grid[0] - 1 - k])
+    left = (step != wanted).any(axis=0)
+    whole = np.round(step)
+    step = np.where(np.abs(step - whole) <= 2.0**-22 * np.abs(step), whole, step)
+    return (np.array([i, j, k]) + step).reshape(3, -1).T, left
+
+
+def _correct(
+    field: NDArray[Any],
+    moved: NDArray[Any],
+    velocity: NDArray[Any],
+    cells_per_velocity: float,
+    air: NDArray[Any],
+) -> NDArray[Any]:
+    """MacCormack's second pass, kept between the eight values that `moved` was read from."""
+    grid = velocity.shape[1:]
+    back, left = _places(velocity, cells_per_velocity)
+    forth, left_too = _places(-velocity, cells_per_velocity)
+    corners = np.stack([_corner(field, back, c) for c in np.ndindex(2, 2, 2)])
+    all_air = (air > 0) & _interior(grid, 1) & ~left & ~left_too
+    for place in (back, forth):
+        for corner in np.ndindex(2, 2, 2):
+            all_air &= _corner(air[None], place, corner)[0] > 0
+    returned = _trilinear(moved, forth).reshape(field.shape)
+    corrected = moved + 0.5 * (field - returned)
+    return np.where(all_air, np.clip(corrected, corners.min(axis=0), corners.max(axis=0)), moved)
+
+
+def _corner(field: NDArray[Any], cell: NDArray[Any], corner: tuple[int, ...]) -> NDArray[Any]:
+    """One of the eight values around each place; a place on a centre has no far side there."""
+    low = np.nan_to_num(np.floor(cell)).astype(np.int64)
+    i, j, k = np.where((np.array(corner) == 1) & (cell > low), low + 1, low).T
+    return field[:, k, j, i].reshape(field.shape)
 
 
 def _interior(grid: tuple[int, ...], margin: int) -> NDArray[np.bool_]:
