@@ -91,12 +91,10 @@ def _api_pages() -> None:
         taken = {name for names in groups.values() for name in names}
         lines = [f"# windgrove.{module}", "", inspect.cleandoc(home.__doc__ or ""), ""]
         for name in sorted(getattr(home, "__all__", [])):
-            if name in taken:
-                continue
             thing = getattr(home, name)
+            if name in taken or not callable(thing):
+                continue
             kind = "class" if inspect.isclass(thing) else "function"
-            if kind == "function" and not callable(thing):
-                kind = "data"
             members = "   :members:\n" if kind == "class" else ""
             lines += [
                 f"```{{eval-rst}}\n.. auto{kind}:: windgrove.{module}.{name}\n{members}```",

@@ -24,11 +24,11 @@ class DiscreteResponse:
     Attributes
     ----------
     frequency : Hz
-        Undamped natural frequency of the discrete map, |ln lambda| / (2 pi dt); for two real
+        Undamped natural frequency of the discrete map, abs(ln lambda) / (2 pi dt); for two real
         eigenvalues sqrt(ln l1 ln l2) / (2 pi dt). NaN where an eigenvalue is 0 (dead-beat) or
         negative (it alternates from step to step, no oscillator does that).
     damping_ratio : 1
-        -Re ln lambda / |ln lambda|; 1 or more for two real eigenvalues, NaN as above.
+        -Re ln lambda / abs(ln lambda); 1 or more for two real eigenvalues, NaN as above.
     damped_frequency : Hz
         Of the oscillation a record shows; 0 where there is none.
     decay_rate : 1/s
