@@ -1,6 +1,6 @@
 """e10: which parameters make each species show its published figures?
 
-Reads species.toml, calibrates every species on trees grown from five seeds at the size of the
+Reads config.toml, calibrates every species on trees grown from five seeds at the size of the
 measured trees, writes the presets that the package ships, a table of what each one shows
 (result.csv) and a picture of the forms (result.png).
 
@@ -12,9 +12,8 @@ Without --write nothing in the package changes; the table is compared with the s
 from __future__ import annotations
 
 import argparse
-import csv
 import math
-import tomllib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,11 +22,13 @@ from scipy.integrate import trapezoid
 from scipy.optimize import brentq, least_squares
 
 import windgrove as wg
-from windgrove.species import Claim, Growth, Level, Provenance, Species, check_claims
+from windgrove.species import CheckedClaim, Claim, Growth, Level, Provenance, Species, check_claims
 from windgrove.species.claims import CLAIM_SEEDS, steady_angle
 from windgrove.trees.foliage import crown_hull_area
 
-HERE = Path(__file__).parent
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from common import SMALL, config, folder, save_plot, write_table
+
 AIR_DENSITY = 1.225  # kg/m3
 REFERENCE_WIND = 10.0  # m/s, where the linear law meets the quadratic one
 BUNDLE_FREQUENCY = 2.0  # Hz
@@ -284,45 +285,48 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the presets of the package")
     parser.add_argument("--date", default="2026-11-30", help="date of the calibration")
     arguments = parser.parse_args()
-    table = tomllib.loads((HERE / "species.toml").read_text())
+    table = config(__file__)
     sources = table.pop("sources")
-    folder = Path(wg.species.__file__).parent / "presets"
-    rows = []
-    forms = {}
-    for name, entry in table.items():
+    entries = {"birch": table["birch"]} if SMALL else table
+    results = folder(__file__)
+    presets = Path(wg.species.__file__).parent / "presets"
+    rows, forms = [], {}
+    for name, entry in entries.items():
         species = calibrated(name, entry, sources, arguments.date)
         if arguments.write:
-            species.save(folder / f"{name}.toml")
+            species.save(presets / f"{name}.toml")
         forms[name] = wg.grow_tree(species, CLAIM_SEEDS[0])
-        for checked in check_claims(species):
-            claim = checked.claim
-            seen = [f"{x:.4g}" for x in (claim.value, checked.seen, checked.low, checked.high)]
-            rows.append([name, claim.quantity, f"{claim.leaf_fraction:g}", *seen, claim.borrowed])
+        rows += [_row(name, checked) for checked in check_claims(species)]
         print(
             f"{name:14s} beta {species.trunk.beta:9.4g} {species.branch.beta:9.4g} "
             f"{species.foliage.beta:6.4g}  gamma {species.trunk.gamma:7.4g} "
             f"{species.foliage.gamma:7.4g}  rho {species.foliage.rho:6.4g}  propagation "
             f"{species.trunk.propagation:.4g} {species.branch.propagation:.4g}"
         )
-    with (HERE / "result.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(rows)
-    draw(forms)
+    write_table(results / "result.csv", COLUMNS, rows)
+    draw(forms, results / "result.png")
+    print(f"results in {results}")
 
 
-def draw(forms: dict[str, wg.Tree]) -> None:
+def _row(name: str, checked: CheckedClaim) -> tuple:
+    claim = checked.claim
+    values = (claim.value, checked.seen, checked.low, checked.high)
+    shown = [float(f"{value:.4g}") for value in values]
+    return (name, claim.quantity, f"{claim.leaf_fraction:g}", *shown, claim.borrowed)
+
+
+def draw(forms: dict[str, wg.Tree], path: Path) -> None:
     """result.png: the tree of the first seed of every species, each at its own scale."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 6, figsize=(15, 7.5), layout="constrained")
-    for ax, (name, tree) in zip(axes.flat, forms.items(), strict=True):
+    figure, axes = plt.subplots(2, 6, figsize=(9, 4.8), layout="constrained")
+    for ax, (name, tree) in zip(axes.flat, forms.items(), strict=False):
         wg.plot.tree(tree, ax=ax)
         ax.set_title("", loc="left")
         ax.set_title(f"{name.replace('_', ' ')}, {len(tree)} branches", fontsize=9)
         if ax.get_legend() is not None:
             ax.get_legend().remove()
-    figure.savefig(HERE / "result.png", dpi=60)
+    save_plot(figure, path)
     plt.close(figure)
 
 
