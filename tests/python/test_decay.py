@@ -39,10 +39,10 @@ def test_a_clean_decay_is_found_exactly(frequency, ratio, cycles):
     [(0.05, 1.8, 0.03, 0.0), (0.1, 6, 0.1, 0.0), (0.6, 3, 0.02, 0.0), (0.05, 20, 0.1, 0.7)],
 )
 def test_nineteen_of_twenty_intervals_hold_the_truth(ratio, cycles, noise, colour):
-    """80 seeds. At 95 % the number of hits has mean 76 and deviation 1.95; intervals are linear
-    and short records are not, hence down to 89 %: 71 hits, the 1 % quantile at 94 % is 70."""
+    """50 seeds. Intervals are linear and short records are not: 91 to 97 % were seen over 150
+    seeds. At 92 % fewer than 41 of 50 hits have a chance of 0.6 %."""
     hits = np.zeros(2)
-    for seed in range(80):
+    for seed in range(50):
         time, angle = decay(
             0.2, ratio, cycles, noise=noise, offset=1, phase=seed, seed=seed, colour=colour
         )
@@ -51,7 +51,7 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(ratio, cycles, noise, colou
             fit.frequency_interval[0] <= 0.2 <= fit.frequency_interval[1],
             fit.damping_ratio_interval[0] <= ratio <= fit.damping_ratio_interval[1],
         ]
-    assert (hits >= 70).all(), hits
+    assert (hits >= 41).all(), hits
 
 
 def test_intervals_are_as_wide_as_the_noise_asks():

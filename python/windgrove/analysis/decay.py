@@ -15,6 +15,7 @@ FEWEST_SAMPLES = 10
 LEAST_CYCLES = 0.5
 GREATEST_RATIO = 0.95
 FALSE_ALARM = 1e-4
+MOST_CREEP_CYCLES = 5  # beyond them two exponentials are no rival
 WIDEST_FREQUENCY = 0.5  # half width of the interval over the value
 
 Array = NDArray[np.float64]
@@ -364,7 +365,7 @@ def _refuse_no_oscillation(solution: _Solution, zeta: float, cycles: float) -> N
             f"angle: no oscillation, or too short a record: the best damped sine has {cycles:.2f} "
             f"cycles in it; at least {LEAST_CYCLES:g} are needed"
         )
-    if _creep_criterion(solution) < solution.criterion + 6:
+    if cycles < MOST_CREEP_CYCLES and _creep_criterion(solution) < solution.criterion + 6:
         raise ValueError(
             "angle: no oscillation: two exponentials without one explain the record as well"
         )

@@ -101,7 +101,8 @@ def half_power(time: ArrayLike, angle: ArrayLike) -> DecayEstimate:
     left, right = _crossing(power, top, -1), _crossing(power, top, +1)
     peak, width = top * step, (right - left) * step
     ratio = width / (2 * peak)
-    if width * len(y) * dt < 2.0:
+    # Died away to exp(-pi) or less: the width is (rate / pi), a cut alone gives 0.9 / length.
+    if width * len(y) * dt < 1.0:
         raise ValueError("angle: cut off before it died away: the peak shows the record's length")
     return _estimate(2 * np.pi * peak, 2 * np.pi * peak * ratio, "half power")
 
@@ -124,8 +125,8 @@ def _estimate(circular: float, rate: float, method: str) -> DecayEstimate:
     ratio = rate / circular
     if not 0 < ratio < 1:
         raise ValueError(f"angle: no decaying oscillation (damping ratio {ratio:.3g})")
-    frequency = circular / (2 * np.pi)
-    return DecayEstimate(frequency, frequency * np.sqrt(1 - ratio**2), ratio, method)
+    frequency = float(circular) / (2 * np.pi)
+    return DecayEstimate(frequency, frequency * float(np.sqrt(1 - ratio**2)), float(ratio), method)
 
 
 def _extremes(y: Array) -> tuple[Array, Array]:
