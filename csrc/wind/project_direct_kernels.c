@@ -1,20 +1,11 @@
 // Transforms and tridiagonal passes of the direct solver, one slab at a time.
 //
 // The transforms are small matrix products whose sums run over one class of cells: four rows by
-// three vectors of accumulators stay in registers. On instruction sets with fused multiply-add the
-// products use it, see docs/decisions/0020-fused-direct-solver.md.
+// three vectors of accumulators stay in registers. Why there is no fused multiply-add:
+// docs/decisions/0020-direct-solver-without-fused-multiply-add.md.
 #include "wind/project_kernels.h"
 
 #include "support/simd.h"
-
-WGI_INLINE wgf8 multiply_add(wgf8 a, wgf8 b, wgf8 c)
-{
-#if defined(__FMA__)
-    return (wgf8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-    return a * b + c;
-#endif
-}
 
 WGI_INLINE wgf8 reversed(wgf8 a)
 {
@@ -39,7 +30,7 @@ WGI_INLINE void product_block(
         for (int r = 0; r < rows; ++r) {
             const wgf8 left = wgf8_set(a[(size_t)r * a_row + (size_t)k]);
             for (int v = 0; v < vectors; ++v)
-                sum[r][v] = multiply_add(left, right[v], sum[r][v]);
+                sum[r][v] += left * right[v];
         }
     }
     for (int r = 0; r < rows; ++r)

@@ -1,0 +1,186 @@
+// The contract of windgrove/project.h: statuses, scratch, work in place. The numbers are tested from
+// Python against the twins.
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "windgrove/project.h"
+
+enum { NX = 21, NY = 14, NZ = 9, CELLS = NX * NY * NZ, GUARD = 64 };
+
+static float velocity[3 * CELLS], out[3 * CELLS], again[3 * CELLS], pressure[CELLS];
+static uint8_t solid[CELLS];
+
+static const int32_t pairs[][2] = {
+    { WG_PROJECT_JACOBI, WG_COMPACT },    { WG_PROJECT_SOR, WG_COMPACT },
+    { WG_PROJECT_MULTIGRID, WG_COMPACT }, { WG_PROJECT_PCG, WG_CONSISTENT },
+    { WG_PROJECT_DIRECT, WG_COMPACT },    { WG_PROJECT_DIRECT, WG_CONSISTENT },
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+static void fill(void)
+{
+    uint32_t state = 7;
+    for (int n = 0; n < 3 * CELLS; ++n) {
+        state = state * 1664525u + 1013904223u;
+        velocity[n] = (float)(state >> 8) * 0x1p-23f - 1.0f;
+    }
+    memset(solid, 0, sizeof solid);
+    for (int z = 0; z < 4; ++z)
+        for (int y = 3; y < 8; ++y)
+            for (int x = 5; x < 11; ++x)
+                solid[(z * NY + y) * NX + x] = 1;
+}
+
+static wg_project_fields make_fields(const uint8_t* marks)
+{
+    return (wg_project_fields){ .nx = NX,
+                                .ny = NY,
+                                .nz = NZ,
+                                .spacing = 0.5,
+                                .velocity = velocity,
+                                .solid = marks,
+                                .pressure = pressure,
+                                .out = out };
+}
+
+static wg_project_parameters make_parameters(int n)
+{
+    wg_project_parameters p = wg_project_defaults();
+    p.method = pairs[n][0];
+    p.discretisation = pairs[n][1];
+    return p;
+}
+
+static void scratch_is_enough_and_may_have_any_alignment(void)
+{
+    for (int n = 0; n < PAIRS; ++n)
+        for (size_t shift = 0; shift < 64; shift += 13) {
+            const wg_project_parameters p = make_parameters(n);
+            const wg_project_fields f = make_fields(p.method == WG_PROJECT_DIRECT ? NULL : solid);
+            const size_t bytes = wg_project_scratch_size(NX, NY, NZ, &p, f.solid != NULL);
+            unsigned char* memory = malloc(bytes + shift + GUARD);
+            memset(memory, 0xa5, bytes + shift + GUARD);
+            memset(pressure, 0, sizeof pressure);
+            wg_project_result result;
+            CHECK(bytes > 0);
+            CHECK(wg_project(&f, &p, memory + shift, &result, NULL) == WG_OK);
+            CHECK(result.residual < (p.method == WG_PROJECT_JACOBI ? 0.1 : 0.02));
+            int kept = 1;
+            for (size_t i = 0; i < shift; ++i)
+                kept &= memory[i] == 0xa5;
+            for (size_t i = 0; i < GUARD; ++i)
+                kept &= memory[bytes + shift + i] == 0xa5;
+            CHECK(kept);
+            free(memory);
+        }
+}
+
+// What the scratch holds before the call must not show: once zeros, once not-a-numbers.
+static void dirty_scratch_and_work_in_place_change_no_bit(void)
+{
+    for (int n = 0; n < PAIRS; ++n) {
+        const wg_project_parameters p = make_parameters(n);
+        wg_project_fields f = make_fields(p.method == WG_PROJECT_DIRECT ? NULL : solid);
+        const size_t bytes = wg_project_scratch_size(NX, NY, NZ, &p, f.solid != NULL);
+        char* scratch = malloc(bytes);
+        f.pressure = NULL;
+        memset(scratch, 0, bytes);
+        CHECK(wg_project(&f, &p, scratch, NULL, NULL) == WG_OK);
+        memset(scratch, 0xff, bytes);
+        memcpy(again, velocity, sizeof again);
+        f.velocity = f.out = again;
+        CHECK(wg_project(&f, &p, scratch, NULL, &(wg_exec){ 3 }) == WG_OK);
+        CHECK(memcmp(out, again, sizeof out) == 0);
+        free(scratch);
+    }
+}
+
+static void expect(wg_status wanted, wg_project_fields f, wg_project_parameters p)
+{
+    memset(out, 0, sizeof out);
+    CHECK(wg_project(&f, &p, NULL, NULL, NULL) == wanted);
+    int untouched = 1;
+    for (int n = 0; n < 3 * CELLS; ++n)
+        untouched &= out[n] == 0.0f;
+    CHECK(untouched);
+}
+
+static void errors_write_nothing(void)
+{
+    const wg_project_fields good = make_fields(solid);
+    wg_project_fields f = good;
+    wg_project_parameters p = wg_project_defaults();
+    f.spacing = 0.0;
+    expect(WG_ERR_VALUE, f, p);
+    f.spacing = (double)NAN;
+    expect(WG_ERR_VALUE, f, p);
+    f = good;
+    f.nx = 0;
+    expect(WG_ERR_VALUE, f, p);
+    p.iterations = 0;
+    expect(WG_ERR_VALUE, good, p);
+    p = wg_project_defaults();
+    p.tolerance = -1.0;
+    expect(WG_ERR_VALUE, good, p);
+    p = wg_project_defaults();
+    p.discretisation = WG_CONSISTENT;
+    expect(WG_ERR_UNSUPPORTED, good, p);
+    p.method = WG_PROJECT_DIRECT;
+    expect(WG_ERR_UNSUPPORTED, good, p);
+    p.method = 17;
+    expect(WG_ERR_UNSUPPORTED, good, p);
+    CHECK(wg_project_scratch_size(NX, NY, NZ, &p, false) == 0);
+    p = wg_project_defaults();
+    CHECK(wg_project_scratch_size(0, NY, NZ, &p, false) == 0);
+}
+
+static void a_cap_is_a_status_and_the_result_is_written(void)
+{
+    wg_project_parameters p = wg_project_defaults();
+    p.tolerance = 1e-6;
+    const wg_project_fields f = make_fields(solid);
+    memset(pressure, 0, sizeof pressure);
+    void* scratch = malloc(wg_project_scratch_size(NX, NY, NZ, &p, true));
+    wg_project_result result;
+    CHECK(wg_project(&f, &p, scratch, &result, NULL) == WG_NOT_CONVERGED);
+    CHECK(result.iterations == 20 && result.residual > 1e-6 && result.residual < 0.1);
+    CHECK(result.right_side > 0.5 && result.null_modes == 0 && result.null_part == 0.0);
+    CHECK(memcmp(out, velocity, sizeof out) != 0);
+    free(scratch);
+}
+
+static void divergence_of_a_ramp_is_its_slope(void)
+{
+    for (int z = 0; z < NZ; ++z)
+        for (int y = 0; y < NY; ++y)
+            for (int x = 0; x < NX; ++x) {
+                const int n = (z * NY + y) * NX + x;
+                velocity[n] = (float)x;
+                velocity[CELLS + n] = 2.0f * (float)y;
+                velocity[2 * CELLS + n] = -4.0f * (float)z;
+            }
+    wg_project_fields f = make_fields(NULL);
+    f.pressure = NULL;
+    CHECK(wg_divergence(&f, out) == WG_OK);
+    int exact = 1;
+    for (int z = 1; z < NZ - 1; ++z)
+        for (int y = 1; y < NY - 1; ++y)
+            for (int x = 1; x < NX - 1; ++x)
+                exact &= out[(z * NY + y) * NX + x] == -2.0f;
+    CHECK(exact);
+    CHECK(out[0] == 0.0f && out[CELLS - 1] == 0.0f);
+    f.spacing = -1.0;
+    CHECK(wg_divergence(&f, out) == WG_ERR_VALUE);
+}
+
+int main(void)
+{
+    fill();
+    scratch_is_enough_and_may_have_any_alignment();
+    dirty_scratch_and_work_in_place_change_no_bit();
+    errors_write_nothing();
+    a_cap_is_a_status_and_the_result_is_written();
+    divergence_of_a_ramp_is_its_slope();
+    return check_report();
+}
