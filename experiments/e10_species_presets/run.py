@@ -319,11 +319,14 @@ def draw(forms: dict[str, wg.Tree], path: Path) -> None:
     """result.png: the tree of the first seed of every species, each at its own scale."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 6, figsize=(9, 4.8), layout="constrained")
+    figure, axes = plt.subplots(2, 6, figsize=(9, 5), layout="constrained")
     for ax, (name, tree) in zip(axes.flat, forms.items(), strict=False):
         wg.plot.tree(tree, ax=ax)
         ax.set_title("", loc="left")
-        ax.set_title(f"{name.replace('_', ' ')}, {len(tree)} branches", fontsize=9)
+        ax.set_title(f"{name.replace('_', ' ')}\n{len(tree)} branches", fontsize=8)
+        ax.set_xlabel("")
+        ax.set_ylabel("")
+        ax.tick_params(labelsize=7)
         if ax.get_legend() is not None:
             ax.get_legend().remove()
     save_plot(figure, path)

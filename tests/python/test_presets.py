@@ -123,6 +123,16 @@ def test_trunk_stiffness_has_the_magnitude_of_si_units(name):
     assert 1e5 <= wg.load_species(name).trunk.beta <= 2e6
 
 
+@pytest.mark.parametrize("name", ["oak", "scots_pine"])
+def test_calibrate_finds_the_beta_of_the_preset_again(name):
+    """From a start that is decades off, on the same five trees: its own least squares."""
+    species = wg.load_species(name)
+    lost = species.replace(trunk={"beta": 1e4})
+    frequency = FREQUENCY[name][2]
+    found = wg.calibrate(grown(name), lost, frequency_hz=frequency, verify=False).species
+    assert found.trunk.beta == pytest.approx(species.trunk.beta, rel=2e-3)
+
+
 def test_names_aliases_and_latin_names_find_the_species():
     for text in ("oak", "Oak", " English Oak ", "Quercus robur", "pedunculate-oak"):
         assert wg.load_species(text).name == "oak"
