@@ -39,7 +39,6 @@ def seeds() -> dict[str, list[bytes]]:
     found: dict[str, list[bytes]] = {}
     for make, format, _ in {**tree_files.SAME, **tree_files.OTHERS}.values():
         found.setdefault(format, []).append(make())
-    found.setdefault("ez-tree", []).append(tree_files.ez_tree())
     tree = wg.read_tree(io.BytesIO(tree_files.archi()))
     with tempfile.TemporaryDirectory() as folder:
         for format, suffix in (("json", "json"), ("hdf5", "h5")):

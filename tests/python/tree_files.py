@@ -448,4 +448,5 @@ SAME = {
 OTHERS = {
     "mtg topology": (mtg_topology, "mtg", {"length": 0.2, "radius": "pipe"}),
     "treecm": (treecm, "treecm", {}),
+    "ez-tree": (ez_tree, "ez-tree", {}),
 }

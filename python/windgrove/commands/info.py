@@ -107,17 +107,10 @@ def _short(value: Any) -> Any:
 
 def _tree(path: Path, format: str | None) -> dict[str, Any]:
     from .. import read_tree
+    from ..trees import describe
 
     tree = read_tree(path, format=format)
     counts = np.bincount(tree.kind, minlength=3)
-    radius = tree.radius[tree.kind != 2]
-    lines = [
-        *str(tree.report).splitlines(),
-        f"  as springs: {len(tree)} branches ({counts[0]} trunk, {counts[1]} branch, "
-        f"{counts[2]} foliage), {tree.height:.4g} m high, trunk {tree.length[0]:.4g} m",
-        f"  branch radii: {1000 * radius.min():.3g} to {1000 * radius.max():.3g} mm; "
-        f"deepest branch {int(np.max(np.asarray(tree.level)))} forks from the root",
-    ]
     return {
         "file": path,
         "kind": "tree",
@@ -127,5 +120,5 @@ def _tree(path: Path, format: str | None) -> dict[str, Any]:
         "foliage": int(counts[2]),
         "height_m": tree.height,
         "report": tree.report,
-        "text": lines,
+        "text": describe(tree).splitlines(),
     }

@@ -10,17 +10,17 @@ from .read import read_tree
 from .tree import Tree
 
 LINES = 10
+_USUAL = {"gaps", "thicker-than-parent", "tiny-length"}  # nearly every scan has them
 
 
 def describe(path_or_tree: Any, **options: Any) -> str:
     """At most ten lines about a tree or a tree file: what it is, its sizes, what was repaired.
 
-    `options` are those of `read_tree`; all components are kept unless `roots` says otherwise.
-    TreeFormatError where the file cannot be read.
+    `options` are those of `read_tree`. TreeFormatError where the file cannot be read.
     """
     tree = path_or_tree
     if not isinstance(tree, Tree):
-        tree = read_tree(path_or_tree, **{"roots": "all", **options})
+        tree = read_tree(path_or_tree, **options)
     report = tree.report
     counts = np.bincount(tree.kind, minlength=3)
     trunk = int(tree.roots[0])
@@ -38,7 +38,8 @@ def describe(path_or_tree: Any, **options: Any) -> str:
         + ", ".join(f"{value:.6g}" for value in _offset(tree)),
     ]
     room = LINES - len(lines)
-    remarks = [repair.message for repair in report.repairs]
+    ordered = sorted(report.repairs, key=lambda repair: repair.kind in _USUAL)
+    remarks = [repair.message for repair in ordered]
     if len(remarks) > room:
         more = len(remarks) - room + 1
         remarks = [*remarks[: room - 1], f"{more} more remarks: see tree.report"]

@@ -19,8 +19,8 @@ from .readers.source import Content, read_bytes
 _TOKEN = re.compile(r"\s*(<<|\+\+|[/<+])?\s*([^\W\d]+)(\d*)", re.A)
 _SUFFIX = re.compile(r"(?:([^\W\d]+)\d*)*", re.A)
 _SECTIONS = ("CODE", "CLASSES", "DESCRIPTION", "FEATURES", "MTG")
-_LONGEST_RUN = 100_000
-_MOST = 5_000_000
+_LONGEST_RUN = 10_000
+_MOST = 2_000_000
 
 
 @dataclass

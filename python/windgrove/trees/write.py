@@ -61,12 +61,18 @@ def write_tree(
                 + ", ".join(_WRITERS)
             )
         format = _SUFFIXES[suffix]
-    checks.choice(format, "format", _WRITERS)
-    writer: Any = importlib.import_module(f"{__package__}.writers.{_WRITERS[format]}")
-    content: bytes = writer.encode(tree, world=world)
+    content = encode_tree(tree, format, world=world)
     if bare != name:
         content = gzip.compress(content, mtime=0)
     _replace(name, content)
+
+
+def encode_tree(tree: Tree, format: str, *, world: bool = True) -> bytes:
+    """The bytes of a file of a format: what `write_tree` writes."""
+    checks.choice(format, "format", _WRITERS)
+    writer: Any = importlib.import_module(f"{__package__}.writers.{_WRITERS[format]}")
+    content: bytes = writer.encode(tree, world=world)
+    return content
 
 
 def _replace(name: str, content: bytes) -> None:

@@ -51,6 +51,7 @@ MODULES = (
     "rings",
     "treecm",
     "eztree",
+    "eztree",
     "own_json",
     "own_hdf5",
 )

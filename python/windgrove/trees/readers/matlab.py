@@ -48,7 +48,8 @@ def load_level5(raw: bytes) -> dict[str, Any]:
         if kind != _MATRIX:
             raise MatlabError(f"holds an element of type {kind} where a variable should be")
         name, value = body.matrix(0)
-        variables[name] = value
+        if name:  # the workspace of function handles has none
+            variables[name] = value
     if reader.left():
         raise MatlabError("ends within an element")
     return variables
@@ -136,7 +137,8 @@ class _Reader:
                 return name, np.array([""])
             raise MatlabError(f"array {name!r} has {len(values)} values for its shape {shape}")
         if kind == _CHAR:
-            return name, np.array(["".join(map(chr, np.clip(values, 0, 0xD7FF).tolist()))])
+            codes = np.clip(np.nan_to_num(values), 0, 0xD7FF).astype(np.int64)
+            return name, np.array(["".join(map(chr, codes.tolist()))])
         return name, values.astype(_CLASSES[kind]).reshape(shape, order="F")
 
     def matrix_name_only(self) -> np.ndarray:

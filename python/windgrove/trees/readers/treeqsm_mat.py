@@ -55,7 +55,7 @@ def _load(content: Content, notes: Notes) -> dict[str, Any]:
         return load_hdf5(content, notes)
     try:
         return load_level5(content.raw)
-    except MatlabError as error:
+    except (MatlabError, ValueError, TypeError, OverflowError, IndexError) as error:
         notes.refuse(f"is a broken MATLAB file: {error}")
         raise
 
