@@ -115,22 +115,23 @@ static bool read_specimen(PyObject* object, wg_forest* out, npy_intp* count, npy
     return true;
 }
 
-// Three float32 arrays, or packed ones: the angular velocity in half precision tells.
+// Five arrays of codes.
 static bool
-read_state(PyObject* const* item, npy_intp m, npy_intp p, wg_forest* out, wg_packed* packed)
+read_packed(PyObject* const* item, npy_intp m, npy_intp p, wg_forest* out, wg_packed* packed)
+{
+    const npy_intp inner = ((npy_intp)wg_specimen_inner_count(out->specimen) + 7) / 8 * 8;
+    const npy_intp now[] = { m, 2, p }, before[] = { m, 2, inner }, rate[] = { m, 4, p };
+    out->packed = packed;
+    return (packed->high = wgpy_array(item[0], "high", NPY_INT16, 3, now, true)) &&
+           (packed->low = wgpy_array(item[1], "low", NPY_UINT8, 3, now, true)) &&
+           (packed->high_before = wgpy_array(item[2], "high_before", NPY_INT16, 3, before, true)) &&
+           (packed->low_before = wgpy_array(item[3], "low_before", NPY_UINT8, 3, before, true)) &&
+           (packed->rate = wgpy_array(item[4], "rate", NPY_UINT16, 3, rate, true));
+}
+
+static bool read_rows(PyObject* const* item, npy_intp m, npy_intp p, wg_forest* out)
 {
     const npy_intp state[] = { m, 3, p };
-    if (PyArray_Check(item[2]) && PyArray_TYPE((PyArrayObject*)item[2]) == NPY_FLOAT16) {
-        const npy_intp inner = ((npy_intp)wg_specimen_inner_count(out->specimen) + 7) / 8 * 8;
-        const npy_intp swing[] = { m, 2, p }, before[] = { m, 2, inner };
-        out->packed = packed;
-        return (packed->swing = wgpy_array(item[0], "swing", NPY_FLOAT32, 3, swing, true)) &&
-               (packed->previous =
-                    wgpy_array(item[1], "previous_swing", NPY_FLOAT32, 3, before, true)) &&
-               (packed->angular_velocity =
-                    wgpy_array(item[2], "angular_velocity", NPY_FLOAT16, 3, state, true));
-    }
-    out->packed = NULL;
     return (out->rotation = wgpy_array(item[0], "rotation", NPY_FLOAT32, 3, state, true)) &&
            (out->previous =
                 wgpy_array(item[1], "previous_rotation", NPY_FLOAT32, 3, state, true)) &&
@@ -138,13 +139,17 @@ read_state(PyObject* const* item, npy_intp m, npy_intp p, wg_forest* out, wg_pac
                 wgpy_array(item[2], "angular_velocity", NPY_FLOAT32, 3, state, true));
 }
 
-// (specimen, springs, frequency, place, turn, scale, key, rotation, previous, angular_velocity)
+// (specimen, springs, frequency, place, turn, scale, key, then the state: three arrays of rows or
+// five of codes)
 static bool
 read_forest(PyObject* object, int32_t clamp, wg_forest* out, wg_packed* packed, npy_intp* padded)
 {
     PyObject** item;
     npy_intp count;
-    if (!tuple_of(object, "forest", 10, &item) || !read_specimen(item[0], out, &count, padded))
+    const bool codes = PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 12;
+    out->packed = NULL;
+    if (!tuple_of(object, "forest", codes ? 12 : 10, &item) ||
+        !read_specimen(item[0], out, &count, padded))
         return false;
     const npy_intp p = *padded, rows = wg_forest_spring_rows(clamp);
     out->place = wgpy_array(item[3], "place", NPY_FLOAT64, 2, (npy_intp[]){ WGPY_ANY, 3 }, false);
@@ -167,7 +172,7 @@ read_forest(PyObject* object, int32_t clamp, wg_forest* out, wg_packed* packed, 
            (out->turn = wgpy_array(item[4], "turn", NPY_FLOAT32, 2, (npy_intp[]){ m, 4 }, false)) &&
            (out->scale = wgpy_array(item[5], "scale", NPY_FLOAT32, 1, &m, false)) &&
            (out->key = wgpy_array(item[6], "key", NPY_UINT32, 1, &m, false)) &&
-           read_state(item + 7, m, p, out, packed);
+           (codes ? read_packed(item + 7, m, p, out, packed) : read_rows(item + 7, m, p, out));
 }
 
 // (dt, clamp, inertia, relative_damping, torsion, time, first_step, noise, drag_exponent,
@@ -294,34 +299,27 @@ static PyObject* bind_forest_run(PyObject* module, PyObject* const* args, Py_ssi
     return wgpy_done(status, "forest_run");
 }
 
-// (specimen, swing, previous_swing, angular_velocity in half, three float32 arrays, into packed)
+// (specimen, five arrays of codes, three arrays of rows, into codes)
 static PyObject* bind_forest_repack(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
 {
     (void)module;
-    static const char* const names[] = { "rotation", "previous_rotation", "angular_velocity" };
     wg_forest forest = { 0 };
     wg_packed packed;
     npy_intp count, padded;
     bool into;
-    float* rows[3];
-    if (!wgpy_arity("forest_repack", nargs, 8) ||
-        !read_specimen(args[0], &forest, &count, &padded) || !wgpy_flag(args[7], "into", &into))
+    if (!wgpy_arity("forest_repack", nargs, 10) ||
+        !read_specimen(args[0], &forest, &count, &padded) || !wgpy_flag(args[9], "into", &into))
         return NULL;
     const npy_intp any[] = { WGPY_ANY, 2, padded };
-    if (!wgpy_array(args[1], "swing", NPY_FLOAT32, 3, any, true))
+    if (!wgpy_array(args[1], "high", NPY_INT16, 3, any, true))
         return NULL;
-    const npy_intp m = wgpy_dimension(args[1], 0), state[] = { m, 3, padded };
+    const npy_intp m = wgpy_dimension(args[1], 0);
     forest.instance_count = (int32_t)m;
-    if (!read_state(args + 1, m, padded, &forest, &packed) || !forest.packed)
+    if (!read_packed(args + 1, m, padded, &forest, &packed) ||
+        !read_rows(args + 6, m, padded, &forest))
         return NULL;
-    for (int i = 0; i < 3; ++i)
-        if (!(rows[i] = wgpy_array(args[4 + i], names[i], NPY_FLOAT32, 3, state, true)))
-            return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    if (into)
-        wg_forest_pack(&forest, rows[0], rows[1], rows[2]);
-    else
-        wg_forest_unpack(&forest, rows[0], rows[1], rows[2]);
+    Py_BEGIN_ALLOW_THREADS(into ? wg_forest_pack : wg_forest_unpack)
+    (&forest, forest.rotation, forest.previous, forest.angular_velocity);
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
@@ -365,9 +363,10 @@ PyMethodDef bind_forest_methods[] = {
       PyDoc_STR("specimen_inner_count($module, specimen, /)\n--\n\n"
                 "Branches that carry others.") },
     { "forest_repack", FASTCALL(bind_forest_repack),
-      PyDoc_STR("forest_repack($module, specimen, swing, previous_swing, half_velocity, rotation, "
-                "previous_rotation, angular_velocity, into, /)\n--\n\n"
-                "Packed motion to float32 rows, or back where `into`.") },
+      PyDoc_STR(
+          "forest_repack($module, specimen, high, low, high_before, low_before, rate, rotation, "
+          "previous_rotation, angular_velocity, into, /)\n--\n\n"
+          "Packed motion to float32 rows, or back where `into`.") },
     { "forest_run", FASTCALL(bind_forest_run),
       PyDoc_STR(
           "forest_run($module, forest, options, wind, steps, record, drag, scratch, threads, "

@@ -100,3 +100,35 @@ wg_status wg_forest_run(
         *fault = *first;
     return WG_ERR_DIVERGED;
 }
+
+int32_t wg_specimen_inner_count(const void* specimen)
+{
+    return wgi_specimen_open(specimen).inner_count;
+}
+
+// Rows of one instance in arrays of all.
+static wgi_motion_rows rows_at(const wgi_specimen* tree, size_t n, float* a, float* b, float* c)
+{
+    const size_t at = 3 * (size_t)tree->padded * n;
+    return (wgi_motion_rows){ a + at, b + at, c + at };
+}
+
+void wg_forest_unpack(
+    const wg_forest* forest, float* rotation, float* previous, float* angular_velocity)
+{
+    const wgi_specimen tree = wgi_specimen_open(forest->specimen);
+    for (size_t n = 0; n < (size_t)forest->instance_count; ++n) {
+        const wgi_motion_rows rows = rows_at(&tree, n, rotation, previous, angular_velocity);
+        wgi_kernels()->unpack_motion(&tree, forest->packed, n, &rows);
+    }
+}
+
+void wg_forest_pack(
+    const wg_forest* forest, float* rotation, float* previous, float* angular_velocity)
+{
+    const wgi_specimen tree = wgi_specimen_open(forest->specimen);
+    for (size_t n = 0; n < (size_t)forest->instance_count; ++n) {
+        const wgi_motion_rows rows = rows_at(&tree, n, rotation, previous, angular_velocity);
+        wgi_kernels()->pack_motion(&tree, forest->packed, n, &rows);
+    }
+}

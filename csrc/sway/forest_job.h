@@ -19,11 +19,6 @@ typedef struct wgi_forest_job {
     wg_forest_fault* fault; ///< [chunks], step -1 for none
 } wgi_forest_job;
 
-/// One packed instance as float32 rows.
-void wgi_unpack(
-    const wgi_specimen* tree, const float* swing, const float* swing_before, const uint16_t* half,
-    float* rotation, float* previous, float* omega);
-
 /// Instances of a chunk: [begin, end).
 static inline size_t wgi_chunk_begin(const wgi_forest_job* job, size_t chunk)
 {

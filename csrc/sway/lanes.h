@@ -8,6 +8,11 @@
 #include "sway/alone.h"
 #include "sway/packed.h"
 
+// Defined in pack_state.c.
+void WGI_ISA(unpack_motion)(
+    const wgi_specimen* tree, const wg_packed* packed, size_t instance,
+    const wgi_motion_rows* rows);
+
 enum { CHUNK = 24, FRAME_ROWS = 14 };
 
 // Rows of eight floats; everything a chunk of branches carries between passes.
@@ -191,26 +196,20 @@ static bool any_inner(const wgi_specimen* tree, size_t begin, size_t count)
 static void load_packed(lanes_walk* w, size_t begin, size_t count)
 {
     const wgi_specimen* tree = &w->job->tree;
-    const size_t padded = (size_t)tree->padded, inner = (size_t)wgi_padded(tree->inner_count);
-    const float* swing[WGI_LANES];
-    float tiles[CHUNK][2][WGI_LANES];
-    for (size_t lane = 0; lane < WGI_LANES; ++lane)
-        swing[lane] = w->packed[lane].swing;
-    load_tiles(swing, padded, 2, begin, count, tiles[0][0], 2);
-    load_omega(w->packed, padded, begin, count, w->rows->angular_velocity);
+    const size_t inner = (size_t)wgi_padded(tree->inner_count);
+    float swing[CHUNK][2][WGI_LANES];
+    load_codes(w->packed, (size_t)tree->padded, begin, count, swing, w->rows->angular_velocity);
     for (size_t i = 0; i < count; ++i) {
         const wgi_vec3 first = broadcast3(tree, WGI_REST_FIRST, begin + i);
         const wgi_vec3 second = broadcast3(tree, WGI_REST_SECOND, begin + i);
         store3(
             w->rows->rotation[i],
-            swing_to_vector(wgf8_load(tiles[i][0]), wgf8_load(tiles[i][1]), first, second));
+            swing_to_vector(wgf8_load(swing[i][0]), wgf8_load(swing[i][1]), first, second));
         const int32_t rank = tree->inner_rank[begin + i];
         if (rank < 0 || !w->flags.inertia)
             continue;
         float before[2][WGI_LANES];
-        for (size_t lane = 0; lane < WGI_LANES; ++lane)
-            for (size_t c = 0; c < 2; ++c)
-                before[c][lane] = w->packed[lane].previous[c * inner + (size_t)rank];
+        load_before(w->packed, inner, (size_t)rank, before);
         store3(
             w->rows->previous[i],
             swing_to_vector(wgf8_load(before[0]), wgf8_load(before[1]), first, second));
@@ -387,28 +386,18 @@ static void store_packed(lanes_walk* w, size_t begin, size_t count)
 {
     const wgi_specimen* tree = &w->job->tree;
     const size_t padded = (size_t)tree->padded, inner = (size_t)wgi_padded(tree->inner_count);
-    float tiles[2][CHUNK][WGI_LANES];
+    float swing[CHUNK][2][WGI_LANES];
     for (size_t i = 0; i < count; ++i) {
         const int32_t rank = tree->inner_rank[begin + i];
-        for (size_t lane = 0; rank >= 0 && lane < w->used; ++lane)
-            for (size_t c = 0; c < 2; ++c)
-                w->packed[lane].previous[c * inner + (size_t)rank] =
-                    w->packed[lane].swing[c * padded + begin + i];
+        if (rank >= 0)
+            keep_before(w->packed, w->used, padded, inner, begin + i, (size_t)rank);
         const wgi_vec3 theta = load3(w->rows->rotation[i]);
-        wgf8_store(tiles[0][i], wgi_vec3_dot(theta, broadcast3(tree, WGI_REST_FIRST, begin + i)));
-        wgf8_store(tiles[1][i], wgi_vec3_dot(theta, broadcast3(tree, WGI_REST_SECOND, begin + i)));
+        const wgi_vec3 first = broadcast3(tree, WGI_REST_FIRST, begin + i);
+        const wgi_vec3 second = broadcast3(tree, WGI_REST_SECOND, begin + i);
+        wgf8_store(swing[i][0], wgi_vec3_dot(theta, first));
+        wgf8_store(swing[i][1], wgi_vec3_dot(theta, second));
     }
-    for (size_t tile = 0; tile < count; tile += WGI_LANES)
-        for (size_t c = 0; c < 2; ++c) {
-            float out[WGI_LANES][WGI_LANES];
-            const float* in[WGI_LANES];
-            for (size_t i = 0; i < WGI_LANES; ++i)
-                in[i] = tiles[c][tile + i];
-            wgi_transpose8(in, 0, out[0], WGI_LANES);
-            for (size_t lane = 0; lane < w->used; ++lane)
-                wgf8_store(w->packed[lane].swing + c * padded + begin + tile, wgf8_load(out[lane]));
-        }
-    store_omega(w->packed, w->used, padded, begin, count, w->rows->angular_velocity);
+    store_codes(w->packed, w->used, padded, begin, count, swing, w->rows->angular_velocity);
 }
 
 static void store_chunk(lanes_walk* w, size_t begin, size_t count)
@@ -483,9 +472,7 @@ static wgi_motion_rows lanes_rows(const lanes_walk* w, size_t lane)
     const size_t padded = (size_t)w->job->tree.padded;
     const wgi_motion_rows rows = { w->unpacked, w->unpacked + 3 * padded,
                                    w->unpacked + 6 * padded };
-    wgi_unpack(
-        &w->job->tree, w->packed[lane].swing, w->packed[lane].previous, w->packed[lane].omega,
-        rows.rotation, rows.previous, rows.angular_velocity);
+    WGI_ISA(unpack_motion)(&w->job->tree, w->job->forest->packed, w->first + lane, &rows);
     return rows;
 }
 

@@ -228,17 +228,7 @@ def forest_springs(
     /,
 ) -> None: ...
 def specimen_inner_count(specimen: NDArray[np.uint8], /) -> int: ...
-def forest_repack(
-    specimen: NDArray[np.uint8],
-    swing: NDArray[np.float32],
-    previous_swing: NDArray[np.float32],
-    half_velocity: NDArray[np.float16],
-    rotation: NDArray[np.float32],
-    previous_rotation: NDArray[np.float32],
-    angular_velocity: NDArray[np.float32],
-    into: bool,
-    /,
-) -> None: ...
+def forest_repack(specimen: NDArray[np.uint8], *arguments: Any) -> None: ...
 def forest_scratch(padded: int, threads: int, /) -> int: ...
 def forest_run(
     forest: tuple[Any, ...],

@@ -25,12 +25,16 @@ WG_API int32_t wg_forest_spring_rows(int32_t clamp);
 WG_API wg_status wg_forest_springs(
     int32_t count, const wg_springs* springs, const wg_spring_options* options, float* out);
 
-/// Packed motion: 14 bytes a branch, 22 where it carries others. Rotations are swings, two components
-/// across the rest direction, without torsion; only branches that carry others keep frame n-2.
+/// Packed motion: 14 bytes a branch, 20 where it carries others. Rotations are swings, two components
+/// across the rest direction, without torsion, in steps of pi / 2^22 = 7.5e-7 rad (24 bits); rates
+/// have a sign, 6 bits of exponent and 14 of fraction (relative error 2^-15, below 2^-29 rad/s: 0).
+/// Only branches that carry others keep frame n-2: nobody reads that of the others.
 typedef struct wg_packed {
-    float* swing;               ///< [instance_count][2][padded] rad, frame n-1; becomes n
-    float* previous;            ///< [instance_count][2][inner_padded] rad, frame n-2; becomes n-1
-    uint16_t* angular_velocity; ///< [instance_count][3][padded] half precision, rad/s
+    int16_t* high;        ///< [instance_count][2][padded] upper bits of the swings of frame n-1
+    uint8_t* low;         ///< [instance_count][2][padded] lower bits
+    int16_t* high_before; ///< [instance_count][2][inner_padded] the same of frame n-2
+    uint8_t* low_before;  ///< [instance_count][2][inner_padded]
+    uint16_t* rate;       ///< [instance_count][4][padded] angular velocities
 } wg_packed;
 
 /// Branches of a specimen that carry others; `inner_padded` is this rounded up to 8.
@@ -58,9 +62,8 @@ typedef struct wg_forest {
 /// @param previous                    [instance_count][3][padded]; 0 for branches that carry none
 WG_API void wg_forest_unpack(
     const wg_forest* forest, float* rotation, float* previous, float* angular_velocity);
-WG_API void wg_forest_pack(
-    const wg_forest* forest, const float* rotation, const float* previous,
-    const float* angular_velocity);
+WG_API void
+wg_forest_pack(const wg_forest* forest, float* rotation, float* previous, float* angular_velocity);
 
 /// How the wind becomes a torque, the same for all.
 typedef struct wg_forest_options {

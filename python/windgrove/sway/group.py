@@ -122,19 +122,21 @@ class Group:
         self._coefficients: dict[Any, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
 
     def _at_rest(self, count: int) -> tuple[NDArray[Any], ...]:
-        """The three arrays of the state of `count` instances, all 0.
+        """The arrays of the state of `count` instances at rest.
 
-        Unpacked (count, 3, padded) float32 each. Packed: swing (count, 2, padded) float32, that of
-        a frame before for branches that carry others alone, and half precision velocities.
+        Unpacked three (count, 3, padded) float32. Packed the five of `wg_packed` in
+        ``windgrove/forest.h``: swings, those of a frame before, and rates, as codes.
         """
         p = self.padded
         if not self.packed:
             return tuple(np.zeros((count, 3, p), np.float32) for _ in STATE_NAMES)
         inner = (_kernels.specimen_inner_count(self.specimen) + 7) // 8 * 8
         return (
-            np.zeros((count, 2, p), np.float32),
-            np.zeros((count, 2, inner), np.float32),
-            np.zeros((count, 3, p), np.float16),
+            np.zeros((count, 2, p), np.int16),
+            np.zeros((count, 2, p), np.uint8),
+            np.zeros((count, 2, inner), np.int16),
+            np.zeros((count, 2, inner), np.uint8),
+            np.zeros((count, 4, p), np.uint16),
         )
 
     @property
@@ -156,9 +158,7 @@ class Group:
     def _unpacked(self, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
         shape = (len(arrays[0]), 3, self.padded)
         rows = tuple(np.empty(shape, np.float32) for _ in STATE_NAMES)
-        _kernels.forest_repack(
-            self.specimen, arrays[0], arrays[1], arrays[2], rows[0], rows[1], rows[2], False
-        )
+        _kernels.forest_repack(self.specimen, *arrays, *rows, False)
         return rows
 
     @property
@@ -233,9 +233,7 @@ class Group:
         for row, given in zip(rows, values, strict=True):
             row[0].T[:n] = given
         one = [array[slot : slot + 1] for array in self.arrays]
-        _kernels.forest_repack(
-            self.specimen, one[0], one[1], one[2], rows[0], rows[1], rows[2], True
-        )
+        _kernels.forest_repack(self.specimen, *one, *rows, True)
 
     def snapshot(self) -> list[NDArray[Any]]:
         return [values.copy() for values in self.arrays]
