@@ -84,3 +84,21 @@ def test_a_calibration_shows_each_target_and_each_parameter():
     assert_allclose(values, [e.value / e.start for e in result.estimates])
     labels = [text.get_text() for text in drawing.axes[0].get_yticklabels()]
     assert labels == ["frequency_hz\ntrunk", "damping_ratio\ntrunk"]
+
+
+def test_a_regression_shows_trees_line_and_published_laws():
+    import xarray as xr
+
+    height = np.array([10.0, 15.0, 20.0, 25.0, 30.0])
+    dbh = np.array([0.2, 0.28, 0.33, 0.4, 0.45])
+    sizes = xr.Dataset(
+        {"height": ("tree", height), "dbh": ("tree", dbh)}
+        | {"frequency": ("tree", 0.1 + 200 * dbh / height**2)}
+    )
+    drawing = wg.plot.regression(sizes)
+    x, y = drawing["line"].get_data()
+    assert_allclose(y, 0.1 + 200 * x, rtol=1e-9)
+    assert_allclose(np.asarray(drawing["trees"].get_offsets())[:, 0], dbh / height**2)
+    names = {law.name for law in wg.analysis.published_laws("dbh_h2")}
+    assert {f"law {name}" for name in names} <= set(drawing.artists)
+    assert not [n for n in wg.plot.regression(sizes, laws=False).artists if n.startswith("law")]

@@ -6,7 +6,7 @@ sizes suit the figure: `style("paper")` or a figure narrower than 5 inches gives
 
 from .animation import animate
 from .drawing import tree
-from .fit_plots import calibration, decay
+from .fit_plots import calibration, decay, regression
 from .frequency_plots import frequencies
 from .scene_3d import view3d
 from .styles import COLOURS, Drawing, style
@@ -22,6 +22,7 @@ __all__ = [
     "decay",
     "frequencies",
     "history",
+    "regression",
     "spectrum",
     "style",
     "sway",

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array
+from ..checks import array, choice
 from .styles import COLOURS, FAINT, INK, QUIET, Drawing, many, one, plain_log, quiet_grid, styled
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
     from ..analysis.decay import DecayFit
@@ -181,3 +182,71 @@ def _estimates(axes: Axes, result: Calibration) -> dict[str, Any]:
     axes.set_xlabel("fitted / preset (1), 95 % interval")
     axes.set_title("parameters")
     return {"estimates": bars}
+
+
+@styled
+def regression(
+    sizes: xr.Dataset,
+    predictor: str = "dbh_h2",
+    *,
+    laws: bool = True,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Frequency against the size of trees, the line through it, and published lines beside it.
+
+    Parameters
+    ----------
+    sizes : xarray.Dataset
+        ``height`` (m), ``frequency`` (Hz) and, for "dbh_h2", ``dbh`` (m), over ``tree``: from
+        `analysis.tree_sizes` or a field table.
+    predictor : {"dbh_h2", "inverse_h", "inverse_sqrt_h"}
+        DBH/H^2, 1/H or 1/sqrt(H).
+    laws : bool, default True
+        Whether published laws of that predictor are drawn, dashed; dotted where their
+        coefficients were never seen in print.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Drawing
+        Artists "trees", "line", "band" (95 % for the line), "new" (95 % for one more tree), "law
+        <name>", "legend".
+    """
+    from ..analysis.laws import PREDICTORS, published_laws
+    from ..analysis.regression import frequency_regression
+
+    choice(predictor, "predictor", PREDICTORS)
+    fit = frequency_regression(sizes, [predictor])[predictor]
+    axes = one(ax)
+    artists: dict[str, Any] = {}
+    label, unit = PREDICTORS[predictor]
+    x = np.linspace(0.0, 1.08 * float(fit.x.max()), 200)
+    artists["trees"] = axes.scatter(
+        fit.x, fit.y, s=22, color=COLOURS["branch"], edgecolor="white", linewidth=0.4, zorder=4,
+        label=f"trees ({fit.count})",
+    )  # fmt: skip
+    text = f"{fit.intercept:.3g} + {fit.slope:.3g} x, R² {fit.r2:.2f}"
+    (artists["line"],) = axes.plot(x, fit.predict(x), color=COLOURS["branch"], label=text)
+    artists["band"] = axes.fill_between(
+        x, *fit.band(x), color=COLOURS["branch"], alpha=0.2, linewidth=0, label="95 % of the line"
+    )
+    artists["new"] = axes.fill_between(
+        x, *fit.band(x, new=True), color=COLOURS["branch"], alpha=0.07, linewidth=0,
+        label="95 % of one more tree",
+    )  # fmt: skip
+    for i, law in enumerate(published_laws(predictor) if laws else ()):
+        (artists[f"law {law.name}"],) = axes.plot(
+            x,
+            law.intercept + law.slope * x,
+            color=("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")[i % 5],
+            linestyle="--" if law.verified else ":",
+            linewidth=1.0,
+            label=law.name,
+        )
+    axes.set(xlabel=f"{label} ({unit})", ylabel="natural frequency of the trunk (Hz)")
+    axes.set_xlim(0, x[-1])
+    axes.set_ylim(0, 1.6 * max(float(fit.y.max()), float(fit.predict(x).max())))
+    axes.set_title(f"Frequency against {label}")
+    artists["legend"] = axes.legend(loc="upper left", fontsize="small", ncols=2)
+    quiet_grid(axes)
+    return Drawing((axes,), artists)
