@@ -144,6 +144,17 @@ def test_no_grid_reaches_below_the_floor():
     assert wind.origin(0)[2] > 90
 
 
+def test_a_floor_between_two_lattices_keeps_grids_inside_their_parents():
+    """1.2 m is nearest to 1 m on the lattice of the finest grid and to 2 m on its parent's."""
+    wind = Wind((1, 0, 0), cells=(8, 8, 8), levels=3, cell_size=0.5, floor=1.2, turbulence=0.0)
+    for focus in [(0, 0, 0), (3, -7, 1.4), (0.3, 0.1, 3.0)]:
+        low = wind._place(np.array(focus, dtype=float))
+        for fine, coarse in itertools.pairwise(low):
+            assert np.all(fine >= 2 * coarse)
+            assert np.all(fine + 8 <= 2 * (coarse + 8))
+        wind.step(focus=focus)
+
+
 def test_coarse_cells_are_the_mean_of_their_fine_ones():
     wind = Wind((3, 0, 0), **SMALL)
     rng = np.random.default_rng(5)
@@ -396,6 +407,19 @@ def test_a_height_profile_blows_in():
     expected = 6 * np.log1p(z / 0.1) / np.log1p(100)
     # Trilinear between cell centres of a concave profile: below the curve, most near the ground.
     assert_allclose(seen[1:, 0], expected[1:], rtol=0.01)
+
+
+@pytest.mark.parametrize(
+    "profile", [{"profile": "log", "roughness": 0.2}, {"profile": "power", "exponent": 0.3}]
+)
+def test_the_border_has_the_profile_of_the_prevailing_wind(profile):
+    """float32 of a double-precision formula, both sides: one rounding."""
+    source = wg.UniformWind((6, 2, 0), ground=-1.0, **profile)
+    wind = Wind(source, **SMALL, turbulence=0.0)
+    x, y, z = np.broadcast_arrays(*centres(wind, 2))
+    expected = source.sample(np.stack([x, y, z], axis=-1).reshape(-1, 3)).T.reshape(3, *x.shape)
+    assert_allclose(wind.velocity(2), expected, rtol=1e-6)
+    assert (expected[0][0] == 0).all()
 
 
 @pytest.mark.parametrize("levels", [1, 2, 5, 8])

@@ -101,6 +101,24 @@ def test_markers_that_moved_with_the_grid_equal_fresh_ones(solid):
     assert seen > 0
 
 
+def test_coarse_from_fine_leaves_solid_cells_out():
+    """A box that fills half of the fine cells under each of some coarse cells which are not solid
+    themselves cannot be made of boxes alone: a marker of one's own fills every other fine cell."""
+
+    class Stripes(Solid):
+        def mark(self, cells, spacing, time):
+            i = cells.first[0] + np.arange(cells.size[0])
+            return np.broadcast_to((i % 2 == 0) & (spacing < 0.75), cells.shape).copy()
+
+    wind = Wind((6, 0, 0), **SMALL, solids=[Stripes()], turbulence=0.0)
+    from windgrove import _kernels
+
+    fine, coarse = wind._grids
+    assert fine.solid.any() and not coarse.solid.any()
+    _kernels.cascade_restrict(coarse.fields, fine.fields, 1)
+    assert_allclose(wind.velocity(1)[0], 6, rtol=1e-6)
+
+
 def test_no_wind_is_made_inside_solids():
     solids = [wg.Box((-1, -1, 0), (1, 1, 2)), wg.Sphere((-3, 1, 3), 0.8), wg.Terrain(0.4)]
     wind = Wind(
