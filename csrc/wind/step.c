@@ -46,22 +46,29 @@ size_t wg_cascade_scratch_size(const wg_cascade* cascade, const wg_cascade_optio
             return 0;
         most = bytes > most ? bytes : most;
     }
-    return most;
+    // MacCormack's second pass keeps its first in the same scratch, before the projection needs it.
+    const size_t pass = 3 * wgi_grid_cells(&cascade->grid[0]) * sizeof(float);
+    return options->advection != 0 && pass > most ? pass : most;
 }
 
 // Ends in grid->velocity whether or not the confinement runs.
 static wg_status advect_and_confine(
-    const wg_grid* grid, float* other, const wg_cascade_options* options, const wg_exec* exec)
+    const wg_cascade* cascade, int32_t level, const wg_cascade_options* options,
+    const wg_exec* exec)
 {
+    const wg_grid* grid = &cascade->grid[level];
+    float* other = cascade->other[level];
     const wg_flow_grid flow = { .nx = grid->nx,
                                 .ny = grid->ny,
                                 .nz = grid->nz,
                                 .spacing = grid->spacing,
                                 .solid = grid->solid };
-    if (options->advection != 0)
-        return WG_ERR_UNSUPPORTED;
+    const float* u = grid->velocity;
     const wg_status status =
-        wg_advect(&flow, grid->velocity, 3, grid->velocity, options->dt, other, exec);
+        options->advection == 0
+            ? wg_advect(&flow, u, 3, u, options->dt, other, exec)
+            : wg_advect_maccormack(
+                  &flow, u, 3, u, options->dt, (float*)cascade->scratch, other, exec);
     if (status != WG_OK)
         return status;
     if (options->vorticity == 0.0) {
@@ -99,7 +106,7 @@ wg_status wg_cascade_step(
     // These stages touch one grid alone: taken grid by grid they find it still in the cache.
     for (int32_t level = 0; level < levels; ++level) {
         const wg_grid* grid = &cascade->grid[level];
-        wg_status status = advect_and_confine(grid, cascade->other[level], options, exec);
+        wg_status status = advect_and_confine(cascade, level, options, exec);
         if (status == WG_OK)
             status = wg_cascade_effect(
                 grid, forces->effector, forces->effector_count, options->dt, exec);

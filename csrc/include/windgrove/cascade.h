@@ -132,7 +132,7 @@ typedef struct wg_cascade {
     wg_grid grid[WG_MAX_LEVELS];
     float* other[WG_MAX_LEVELS];      ///< [3][nz][ny][nx] work space; contents undefined
     const float* drag[WG_MAX_LEVELS]; ///< [nz][ny][nx] 1/s for wg_cascade_drag, or NULL
-    void* scratch;                    ///< wg_cascade_scratch_size() bytes
+    void* scratch;                    ///< wg_cascade_scratch_size() bytes, aligned for float
 } wg_cascade;
 
 /// How a step moves the air.
@@ -152,7 +152,7 @@ typedef struct wg_cascade_forces {
     int32_t blast_count;
 } wg_cascade_forces;
 
-/// Bytes of scratch for the projections of a cascade's grids; 0 where a combination is not valid.
+/// Bytes of scratch for the stages of a cascade's step; 0 where a combination is not valid.
 WG_API size_t wg_cascade_scratch_size(const wg_cascade* cascade, const wg_cascade_options* options);
 
 /// Stages 1 and 2 of a step: the inflow into the coarsest border, and all grids moved to `low`.
