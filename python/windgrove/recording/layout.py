@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 CHUNK_BYTES = 256 * 1024
 LEAST_CHUNK_BYTES = 64 * 1024
-BLOCK_BYTES = 16 * 1024 * 1024
+SHARED_BYTES = 2 * 1024 * 1024
 # HDF5 keeps an attribute below 64 KiB in the old format; longer texts become variables.
 LONGEST_ATTRIBUTE = 60_000
 LONG_TEXTS = "long_attributes"
@@ -101,13 +101,14 @@ def _is_dims(value: Any) -> bool:
 def chunk_shape(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
     """Chunk of a variable (time, *shape): about 256 KiB, at least 64 KiB, whole frames if small.
 
-    Frames above 256 KiB are cut along their first dimensions; up to 16 of them, or 16 MiB, then
-    share a chunk, so that the series of one branch needs few reads.
+    Frames above 256 KiB are cut along their first dimensions; as many as make 2 MiB then share a
+    chunk, so that the series of one branch needs few reads and a flush in the middle of a chunk
+    writes little again.
     """
     frame = max(int(np.prod(shape, dtype=np.int64)), 1) * itemsize
     if frame <= CHUNK_BYTES:
         return (max(1, CHUNK_BYTES // frame), *map(int, shape))
-    frames = int(np.clip(BLOCK_BYTES // frame, 1, 16))
+    frames = int(max(SHARED_BYTES // frame, 1))
     cut = list(map(int, shape))
     for axis in range(len(cut)):
         rest = int(np.prod(cut[axis + 1 :], dtype=np.int64)) * itemsize * frames

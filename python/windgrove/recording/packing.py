@@ -21,12 +21,12 @@ _ZLIB_HEADER = b"\x78\x01"
 _CODED_PLANES = 1  # of four
 
 
-def pack_chunk(chunk: NDArray[np.float32]) -> bytes:
+def pack_chunk(chunk: NDArray[np.float32], *, coded_planes: int = _CODED_PLANES) -> bytes:
     """A C-ordered float32 chunk as HDF5 stores it after shuffle, deflate and Fletcher32."""
     planes = np.empty(4 * chunk.size, np.uint8)
     _kernels.shuffle4(chunk.reshape(-1), planes)
     view = memoryview(planes)  # type: ignore[arg-type]
-    at = (4 - _CODED_PLANES) * chunk.size
+    at = (4 - coded_planes) * chunk.size
     plain = zlib.compressobj(0, zlib.DEFLATED, -zlib.MAX_WBITS)
     coded = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_HUFFMAN_ONLY)
     # A full flush ends on a byte, so that the second stream continues the first.
@@ -74,14 +74,16 @@ class PackedChannel:
                 self.count = self.written = 0
                 self.tail[...] = np.nan
 
-    def flush(self) -> None:
-        """Writes the chunks of the tail, complete or not."""
-        if self.count == self.written:
+    def flush(self, *, final: bool = False) -> None:
+        """Writes the chunks of the tail, complete or not; `final` packs them well."""
+        if self.count == self.written and not (final and self.count):
             return
         self.dataset.resize(self.start + self.count, axis=0)
+        # An incomplete chunk is written again soon; coding would be most of the work.
+        coded = _CODED_PLANES if final or self.count == len(self.tail) else 0
         for corner in self._corners():
-            chunk = self._chunk(corner)
-            self.dataset.id.write_direct_chunk((self.start, *corner), pack_chunk(chunk))
+            packed = pack_chunk(self._chunk(corner), coded_planes=coded)
+            self.dataset.id.write_direct_chunk((self.start, *corner), packed)
         self.written = self.count
 
     def _corners(self) -> Iterator[tuple[int, ...]]:
@@ -112,7 +114,7 @@ class PlainChannel:
         self.dataset.resize(start + len(values), axis=0)
         self.dataset[start:] = values
 
-    def flush(self) -> None:
+    def flush(self, *, final: bool = False) -> None:
         """Nothing is kept."""
 
 

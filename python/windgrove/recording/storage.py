@@ -176,11 +176,11 @@ class Storage:
         finally:
             os.close(fd)
 
-    def flush(self) -> None:
+    def flush(self, *, final: bool = False) -> None:
         """Makes the frames written so far readable, kill or no kill."""
         assert self._file is not None
         for channel in self._channels.values():
-            channel.flush()
+            channel.flush(final=final)
         self._file.flush()
         if self._commit is not None:
             self._commit.commit()
@@ -189,7 +189,7 @@ class Storage:
     def finish(self, status: str, *, rename: bool) -> None:
         """Closes the file for good and gives it its name."""
         assert self._file is not None
-        self.flush()
+        self.flush(final=True)
         if self.live:
             # Attributes cannot be changed in this mode.
             self._file.close()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .. import checks
-from .layout import BLOCK_BYTES, ChannelSpec, Coordinate, chunk_shape, coordinate
+from .layout import SHARED_BYTES, ChannelSpec, Coordinate, chunk_shape, coordinate
 from .storage import claim_part, explain, open_storage, part_path
 
 __all__ = ["ChannelSpec", "RecordingWriter", "part_path"]
@@ -47,8 +47,8 @@ class RecordingWriter:
     """Writes frames to ``NAME.part`` and renames it to ``NAME`` at the end.
 
     Frames are copied into a block in memory; a thread of the writer's own packs full blocks, and
-    twice a second whatever is there, into the file. Memory is constant: three blocks of at most
-    16 MiB each, or one frame each where that is larger. The file can be read after a kill at any
+    twice a second whatever is there, into the file. Memory is constant: three blocks of about
+    2 MiB each, or of one frame where that is larger. The file can be read after a kill at any
     moment: it always holds the frames up to the last flush (`recording.commit_file` says how).
 
     Parameters
@@ -386,4 +386,4 @@ def _block_frames(shapes: Mapping[str, tuple[int, ...]], types: Mapping[str, np.
     widest = max(sizes, key=lambda name: sizes[name])
     frames = chunk_shape(shapes[widest], types[widest].itemsize)[0]
     total = max(sum(sizes.values()), 1)
-    return max(frames, frames * (BLOCK_BYTES // 8 // (frames * total)))
+    return max(frames, frames * (SHARED_BYTES // (frames * total)))
