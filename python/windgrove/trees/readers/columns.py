@@ -77,6 +77,7 @@ class Roles:
 
 def unit_of(name: str) -> tuple[str, float]:
     """A raw header cell without its unit, and the unit in metres ("radius (mm)", "length_cm")."""
+    name = name[:200]
     bracket = re.search(r"[\[(]\s*(\w+)\s*[\])]", name)
     if bracket and bracket[1].lower() in _UNITS:
         return name[: bracket.start()], _UNITS[bracket[1].lower()]

@@ -18,12 +18,13 @@ _BLANKS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "none", "-", "
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eEdD][+-]?\d+)?$|[+-]?(nan|inf)$", re.I)
 _COMMENTS = ("#", "//", "%")
 _CHUNK = 2**24
+_LONGEST_NAME = 200  # no header cell is longer, and the search is quadratic in it
 _EXACT_INTEGER = 2.0**53
 
 
 def plain_name(name: str) -> str:
     """A header cell without case, spaces, quotes, punctuation and a unit in brackets."""
-    name = re.sub(r"[\[(].*?[\])]", "", name)
+    name = re.sub(r"[\[(].*?[\])]", "", name[:_LONGEST_NAME])
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
