@@ -46,6 +46,7 @@ def assemble(table: Cylinders, source: Source, notes: Notes, how: Assembly) -> T
     branch = table.branch
     chains = chain_of(table.parent, continuation(table.parent, table.length, branch, table.growth))
     tree = _chains_to_tree(table, chains, source, notes, how.recentre)
+    _compare_orders(tree, table, notes)
     used = branch is not None and bool(usable_runs(table.parent, branch).all())
     volume = np.pi * table.radius**2 * table.length
     report = TreeReport(
@@ -64,6 +65,21 @@ def assemble(table: Cylinders, source: Source, notes: Notes, how: Assembly) -> T
         repairs=tuple(notes.repairs),
     )
     return tree.replace(report=report)
+
+
+def _compare_orders(tree: Tree, table: Cylinders, notes: Notes) -> None:
+    """Given branch orders, from whichever number they count, against the depth."""
+    held = tree.segments
+    if table.order is None or held is None or len(held) != len(table) or tree.level is None:
+        return
+    given = table.order - table.order.min()
+    differ = given != tree.level[held.branch]
+    if differ.any():
+        notes.noticed(
+            "orders-differ",
+            f"{differ.sum()} given branch order(s) differ from the depth in the tree, which counts",
+            table.row[differ],
+        )
 
 
 def _usable_values(table: Cylinders, notes: Notes, bad_rows: str) -> Cylinders:
