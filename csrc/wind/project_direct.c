@@ -33,6 +33,8 @@ static void carve_axis(wgi_direct_axis* axis, wgi_arena* arena)
         modes += (size_t)axis->padded[c];
     }
     axis->eigenvalue = wgi_arena_take(arena, modes * sizeof(float));
+    const size_t cells = (size_t)(axis->size[0] + axis->size[1]);
+    axis->quarter = wgi_arena_take(arena, (cells + 3) * sizeof(double));
 }
 
 void wgi_direct_carve(wgi_direct* d, const wgi_projection* p, wgi_arena* arena)
@@ -48,58 +50,84 @@ void wgi_direct_carve(wgi_direct* d, const wgi_projection* p, wgi_arena* arena)
     d->pivot = wgi_arena_take(arena, d->slab * (size_t)g->ny * sizeof(float));
 }
 
-// One mode of one class: the angle between neighbouring cells of its eigenvector, the phase of
-// cell 0, and the factor that makes the inverse transform the transposed one.
-typedef struct mode_shape {
-    double angle, phase, norm;
-} mode_shape;
-
 // Every line of unknowns ends in phi = 0 one step beyond ("fixed"), or in nothing ("free"):
 //   fixed-fixed sin(t (j+1)), t = pi (k+1)/(m+1);   free-free cos(t (j+1/2)), t = pi k/m;
 //   free-fixed cos(t (j+1/2)), t = pi (2k+1)/(2m+1), and its mirror image.
-// All are written as cosines of t j + phase.
-static mode_shape wide_mode(int32_t m, int32_t k, bool free_low, bool free_high)
+// The compact Laplacian has sin(t (j+1)), t = pi (2k+c+1)/(n+1), class 0 of which is symmetric about
+// the middle. All of them are cosines of whole multiples of one angle, pi / unit:
+//   cos(pi (step_k k + offset_k)(step_j j + offset_j) / unit - pi/2 where it is a sine)
+typedef struct class_shape {
+    int32_t unit;
+    int32_t mode_step, mode_offset, cell_step, cell_offset;
+    bool sine, mirrored;
+    double norm;
+} class_shape;
+
+static class_shape wide_shape(int32_t m, bool free_low, bool free_high)
 {
-    const double pi = 3.14159265358979323846;
-    if (!free_low && !free_high) {
-        const double t = pi * (k + 1) / (m + 1);
-        return (mode_shape){ t, t - pi / 2, 2.0 / (m + 1) };
-    }
-    if (free_low && free_high) {
-        const double t = pi * k / m;
-        return (mode_shape){ t, t / 2, (k == 0 ? 1.0 : 2.0) / m };
-    }
-    const double t = pi * (2 * k + 1) / (2 * m + 1);
-    return (mode_shape){ t, free_low ? t / 2 : -t * (m - 0.5), 4.0 / (2 * m + 1) };
+    if (!free_low && !free_high)
+        return (class_shape){ 2 * (m + 1), 2, 2, 1, 1, true, false, 2.0 / (m + 1) };
+    if (free_low && free_high)
+        return (class_shape){ 2 * m, 1, 0, 2, 1, false, false, 2.0 / m };
+    return (class_shape){ 2 * (2 * m + 1), 2, 1, 2, 1, false, !free_low, 4.0 / (2 * m + 1) };
 }
 
-// The compact Laplacian: sin(pi (mode+1) (cell+1) / (n+1)); class 0 holds the modes symmetric about
-// the middle. `size` cells are kept of each class, which halves what the norm must make up for.
-static mode_shape compact_mode(int32_t n, int32_t k, int c)
+static class_shape compact_shape(int32_t n, int c)
 {
-    const double pi = 3.14159265358979323846;
-    const double t = pi * (2 * k + c + 1) / (n + 1);
-    return (mode_shape){ t, t - pi / 2, 2.0 / (n + 1) };
+    return (class_shape){ 2 * (n + 1), 4, 2 * (c + 1), 1, 1, true, false, 2.0 / (n + 1) };
 }
 
-// Matrix entry of cell j and a mode at [j * cell_step + k * mode_step], for both transforms.
+// cos(pi q / unit) for 0 <= q <= unit / 2; the rest follows by symmetry.
+static void fill_cosines(double* quarter, int32_t unit)
+{
+    for (int32_t q = 0; q <= unit / 2; ++q)
+        quarter[q] = cos(3.14159265358979323846 * q / unit);
+}
+
+static double cosine(const double* quarter, int32_t unit, int64_t q)
+{
+    int32_t r = (int32_t)(q % (2 * unit));
+    r = r < 0 ? r + 2 * unit : r;
+    r = r > unit ? 2 * unit - r : r;
+    return 2 * r > unit ? -quarter[unit - r] : quarter[r];
+}
+
+// Matrix entry of cell j and mode k, for both transforms.
+static void fill_mode(
+    wgi_direct_axis* axis, int c, int32_t k, class_shape s, const double* quarter, bool x_layout)
+{
+    const int32_t m = axis->size[c];
+    const size_t padded = (size_t)axis->padded[c];
+    const int64_t mode = (int64_t)s.mode_step * k + s.mode_offset;
+    // A constant mode has twice the norm of the others.
+    const double norm = mode == 0 ? 0.5 * s.norm : s.norm;
+    for (int32_t j = 0; j < m; ++j) {
+        const int32_t place = s.mirrored ? m - 1 - j : j;
+        const int64_t q = mode * (s.cell_step * place + s.cell_offset) - (s.sine ? s.unit / 2 : 0);
+        const double value = cosine(quarter, s.unit, q);
+        const size_t cell_first = (size_t)j * padded + (size_t)k;
+        const size_t mode_first = (size_t)k * padded + (size_t)j;
+        axis->forward[c][x_layout ? cell_first : mode_first] = (float)value;
+        axis->inverse[c][x_layout ? mode_first : cell_first] = (float)(norm * value);
+    }
+}
+
 static void
 fill_class(wgi_direct_axis* axis, int c, int32_t n, bool compact, bool x_layout, float* eigenvalue)
 {
     const int32_t m = axis->size[c], padded = axis->padded[c];
+    if (m == 0)
+        return;
     // Wide: class 0 starts at cell 1, whose lower edge is missing; the high end mirrors that.
     const bool free_low = c == 0, free_high = (c == 0) == (n % 2 == 1);
+    const class_shape s = compact ? compact_shape(n, c) : wide_shape(m, free_low, free_high);
+    double* quarter = axis->quarter;
+    fill_cosines(quarter, s.unit);
     for (int32_t k = 0; k < m; ++k) {
-        const mode_shape s = compact ? compact_mode(n, k, c) : wide_mode(m, k, free_low, free_high);
-        const double half = sin(0.5 * s.angle);
-        eigenvalue[k] = (float)(-4.0 * half * half);
-        for (int32_t j = 0; j < m; ++j) {
-            const double value = cos(s.angle * j + s.phase);
-            const size_t cell_first = (size_t)j * (size_t)padded + (size_t)k;
-            const size_t mode_first = (size_t)k * (size_t)padded + (size_t)j;
-            axis->forward[c][x_layout ? cell_first : mode_first] = (float)value;
-            axis->inverse[c][x_layout ? mode_first : cell_first] = (float)(s.norm * value);
-        }
+        // -(2 - 2 cos t), t the angle between neighbouring cells
+        const int64_t angle = ((int64_t)s.mode_step * k + s.mode_offset) * s.cell_step;
+        eigenvalue[k] = (float)(2.0 * cosine(quarter, s.unit, angle) - 2.0);
+        fill_mode(axis, c, k, s, quarter, x_layout);
     }
     for (int32_t k = m; k < padded; ++k) {
         eigenvalue[k] = -1.0f;

@@ -13,6 +13,7 @@ typedef struct wgi_direct_axis {
     int32_t padded[2]; // the same, rounded up to 8 for x
     float* forward[2]; // x: [cell][mode]; z: [mode][cell]
     float* inverse[2]; // x: [mode][cell]; z: [cell][mode]; with the norm
+    double* quarter;   // cosines, work space of the set-up
     float* eigenvalue; // of every mode, in the order of a slab: -(2 - 2 cos t)
 } wgi_direct_axis;
 
