@@ -92,6 +92,14 @@ def test_a_unit_slip_in_beta_is_found_and_mended(oak_tree, oak):
     assert float(wg.natural_frequencies(oak_tree, mended)[0]) == pytest.approx(law, rel=1e-9)
 
 
+def test_a_tree_of_another_size_than_the_preset_is_named():
+    spruce = wg.load_species("norway_spruce")
+    tall = wg.advise(wg.grow_tree(spruce, seed=1, height=35.0), spruce)
+    assert tall.topics()[0] == "size" and "DBH/H^2" in str(tall)
+    fitting = wg.advise(wg.grow_tree(spruce, seed=1), spruce)
+    assert "size" not in fitting.topics()
+
+
 def test_gusts_at_the_natural_frequency_are_met_by_damping(oak_tree, oak):
     f0 = float(wg.natural_frequencies(oak_tree, oak)[0])
     report = wg.advise(oak_tree, oak, gust_frequency=f0)

@@ -77,6 +77,30 @@ def test_any_species_survives_its_text_to_the_last_bit(wood, leaf, name, index):
     assert schema.parse_species(schema.species_text(species).encode(), "text") == species
 
 
+@given(st.binary(max_size=400))
+def test_any_bytes_are_a_species_or_a_named_error(content):
+    try:
+        schema.parse_species(content, "bytes")
+    except ValueError as error:
+        assert str(error).startswith("bytes: ")
+
+
+nested = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+
+
+@given(st.sampled_from(["trunk", "growth", "provenance", "leaf_area_index", "aliases"]), nested)
+def test_any_value_in_any_table_is_taken_or_refused_by_its_path(key, value):
+    raw = tables() | {key: value}
+    try:
+        schema.species_from_tables(raw, "raw")
+    except ValueError as error:
+        assert all(line.startswith(f"raw: {key}") for line in str(error).splitlines())
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -24,6 +24,7 @@ from .frequencies import CLAMPS, DiscreteResponse, discrete_response
 
 LAW_FACTOR = 2.5  # field trees lie within this of the 1/H law
 CLAMP_SHARE = 0.02
+SIZE_MARGIN = 1.2
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Advice:
     Attributes
     ----------
     topic : str
-        "frequency", "sway", "clamped", "overdamped", "undamped" or "resonance".
+        "size", "frequency", "sway", "clamped", "overdamped", "undamped" or "resonance".
     level : str
         "trunk", "branch" or "foliage".
     finding : str
@@ -72,7 +73,7 @@ class Advice:
     why : str
         The reason behind the advice, and what not to do.
     options : tuple of Option
-        Best first.
+        Best first; none for "size", which needs a measurement.
     """
 
     topic: str
@@ -154,7 +155,7 @@ def advise(
     off = _frequency(case)
     # A trunk a decade off sways as it must: mend the frequency first.
     swaying = [item for item in _sway(case, limit) if not off or item.level != "trunk"]
-    items = [*off, *swaying, *_clamped(case), *_damping(case)]
+    items = [*_size(case), *off, *swaying, *_clamped(case), *_damping(case)]
     if gust_frequency is not None:
         items += _resonance(case, checks.number(gust_frequency, "gust_frequency", above=0))
     return AdviceReport(tuple(items))
@@ -244,6 +245,26 @@ def _scaled(species: Species, name: str, factor: float, levels: tuple[str, ...])
     return species.replace(
         **{level: {name: getattr(species.level(level), name) * factor} for level in levels}
     )
+
+
+def _size(case: _Case) -> list[Advice]:
+    """A tree outside the sizes that the preset was calibrated on."""
+    span = case.species.provenance.tree_height
+    height = case.tree.height
+    if span is None or span[0] / SIZE_MARGIN <= height <= span[1] * SIZE_MARGIN:
+        return []
+    return [
+        Advice(
+            "size",
+            "trunk",
+            f"the tree is {height:.3g} m high; {case.species.name} was calibrated for "
+            f"{span[0]:g} to {span[1]:g} m",
+            "one beta makes the frequency fall as 1/length and not see the diameter: fair for "
+            "broadleaves over a modest range, wrong for conifers, which follow DBH/H^2; calibrate "
+            "to a frequency of a tree of this size",
+            (),
+        )
+    ]
 
 
 def _frequency(case: _Case) -> list[Advice]:

@@ -67,7 +67,7 @@ def grow_tree(
     -----
     Broadleaves and shrubs grow by space colonisation (Runions et al. 2007), excurrent conifers by
     whorls, palms by fronds; radii follow the pipe model (Shinozaki et al. 1964). Equations and
-    limits: docs/concepts/growing.md. Takes a few hundredths of a second.
+    limits: docs/concepts/growing.md. Takes a tenth of a second.
 
     Examples
     --------
