@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from trees_for_tests import sapling, sturdy
 
 import windgrove as wg
+from trees_for_tests import sapling, sturdy
 from windgrove import _kernels
 from windgrove.sway.group import STATE_NAMES
 

@@ -5,9 +5,11 @@ sizes suit the figure: `style("paper")` or a figure narrower than 5 inches gives
 """
 
 from .animation import animate
+from .dashboard import dashboard
 from .drawing import tree
 from .fit_plots import calibration, decay, regression
 from .frequency_plots import frequencies
+from .preview import Preview
 from .scene_3d import view3d
 from .styles import COLOURS, Drawing, style
 from .sway_plots import history, spectrum, sway
@@ -17,8 +19,10 @@ from .wind_plots import wind
 __all__ = [
     "COLOURS",
     "Drawing",
+    "Preview",
     "animate",
     "calibration",
+    "dashboard",
     "decay",
     "frequencies",
     "history",

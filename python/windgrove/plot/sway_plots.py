@@ -56,7 +56,7 @@ def spectrum(
         highest frequency of a level), "legend".
     """
     rotation = _after(recorded_rotation(ds, instance=instance), number(skip, "skip", low=0))
-    hertz, power = _power(rotation.to_numpy(), rate(ds), segment)
+    hertz, power = spectral_power(rotation.to_numpy(), rate(ds), segment)
     axes = one(ax)
     artists: dict[str, Any] = {}
     groups = _groups(ds, branch)
@@ -89,9 +89,10 @@ def _after(rotation: xr.DataArray, skip: float) -> xr.DataArray:
     return kept
 
 
-def _power(
+def spectral_power(
     rotation: NDArray[Any], frames_per_second: float, segment: float | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Frequencies (Hz) and power (degrees^2/Hz) of rotations (time, ..., 3), components added."""
     from scipy.signal import welch
 
     count = len(rotation)

@@ -20,7 +20,7 @@ def turbulent_wind(
     intensity: float = 0.25,
     timescale: float = 8.0,
     duration: float = 600.0,
-    rate: float = 10.0,
+    rate: float = 30.0,
     seed: int = 0,
     **profile: Any,
 ) -> RecordedWind:
@@ -37,8 +37,9 @@ def turbulent_wind(
         Integral time scale [s]: correlation falls as exp(-lag / timescale).
     duration : float, default 600
         Length of the record before it repeats [s]; at least ten time scales.
-    rate : float, default 10
-        Samples per second [Hz].
+    rate : float, default 30
+        Samples per second [Hz]; the wind is linear between them, which takes the power away at this
+        frequency and its multiples.
     seed : int, default 0
     **profile
         ``profile``, ``ground``, ``reference_height``, ``roughness``, ``exponent``: see
