@@ -123,7 +123,52 @@ static PyObject* bind_rotation_frames(PyObject* module, PyObject* const* args, P
     return wgpy_done(status, "parent");
 }
 
+static PyObject* bind_pack_rotation(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    if (!wgpy_arity("pack_rotation", nargs, 3))
+        return NULL;
+    const double* rotation = wgpy_array(args[0], "rotvec", NPY_FLOAT64, 2, any_by_3, false);
+    if (!rotation)
+        return NULL;
+    const npy_intp n = wgpy_dimension(args[0], 0), vectors[] = { n, 3 }, pairs[] = { n, 2 };
+    const double* direction = wgpy_array(args[1], "direction", NPY_FLOAT64, 2, vectors, false);
+    uint16_t* packed = wgpy_array(args[2], "packed", NPY_UINT16, 2, pairs, true);
+    if (!direction || !packed)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    wg_pack_rotation(rotation, direction, (size_t)n, packed);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+static PyObject* bind_unpack_rotation(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    if (!wgpy_arity("unpack_rotation", nargs, 3))
+        return NULL;
+    const uint16_t* packed =
+        wgpy_array(args[0], "packed", NPY_UINT16, 2, (npy_intp[]){ WGPY_ANY, 2 }, false);
+    if (!packed)
+        return NULL;
+    const npy_intp n = wgpy_dimension(args[0], 0), vectors[] = { n, 3 };
+    const double* direction = wgpy_array(args[1], "direction", NPY_FLOAT64, 2, vectors, false);
+    double* rotation = wgpy_array(args[2], "rotvec", NPY_FLOAT64, 2, vectors, true);
+    if (!direction || !rotation)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    wg_unpack_rotation(packed, direction, (size_t)n, rotation);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
 PyMethodDef bind_sway_methods[] = {
+    { "pack_rotation", (PyCFunction)(void (*)(void))bind_pack_rotation, METH_FASTCALL,
+      PyDoc_STR("pack_rotation($module, rotvec, direction, packed, /)\n--\n\n"
+                "Two 16-bit angles of (n, 3) turned directions.") },
+    { "unpack_rotation", (PyCFunction)(void (*)(void))bind_unpack_rotation, METH_FASTCALL,
+      PyDoc_STR("unpack_rotation($module, packed, direction, rotvec, /)\n--\n\n"
+                "Shortest rotations to (n, 2) packed directions.") },
     { "rotation_frames", (PyCFunction)(void (*)(void))bind_rotation_frames, METH_FASTCALL,
       PyDoc_STR("rotation_frames($module, position, parent, rotation, quaternion, pivot, /)\n--\n\n"
                 "World rotations and pivots of (poses, n, 3) rotation vectors.") },

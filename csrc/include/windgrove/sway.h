@@ -96,3 +96,22 @@ WG_API wg_status wg_sway_step_springs(
 WG_API wg_status wg_sway_rotation_frames(
     const wg_branches* branches, const double* rotation, size_t pose_count, double* quaternion,
     double* pivot);
+
+/// Rotations as the source stores them: two 16-bit angles of the turned direction, torsion dropped.
+///
+///     azimuth about z in steps of 2 pi / 2^16, polar angle from z in steps of pi / (2^16 - 1)
+///
+/// Source: seed document 000, section 3.4. The direction read back is off by at most half a step of
+/// each, 0.0031 degrees, poles included. Double precision, no allocation.
+///
+/// @param rotation   [count][3] rad, finite
+/// @param direction  [count][3] unit vectors, the rest directions
+/// @param packed     out [count][2], azimuth and polar angle
+WG_API void
+wg_pack_rotation(const double* rotation, const double* direction, size_t count, uint16_t* packed);
+
+/// The shortest rotation from the rest direction to the packed one; a half turn about some axis
+/// across where they are opposite.
+/// @param rotation  out [count][3] rad
+WG_API void
+wg_unpack_rotation(const uint16_t* packed, const double* direction, size_t count, double* rotation);

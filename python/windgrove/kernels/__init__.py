@@ -9,7 +9,7 @@ every function under the same name.
 from .noise import perlin
 from .projection import ProjectionReport, divergence, project, project_report
 from .skin import skin
-from .sway import rotation_frames, step_springs
+from .sway import pack_rotation, rotation_frames, step_springs, unpack_rotation
 from .trees import propagate_drag, total_mass
 from .voxels import MeshReport, mesh_report, voxelize
 from .wind import advect, confine_vorticity, sample, sample_wind
@@ -21,6 +21,7 @@ __all__ = [
     "confine_vorticity",
     "divergence",
     "mesh_report",
+    "pack_rotation",
     "perlin",
     "project",
     "project_report",
@@ -31,5 +32,6 @@ __all__ = [
     "skin",
     "step_springs",
     "total_mass",
+    "unpack_rotation",
     "voxelize",
 ]

@@ -205,3 +205,66 @@ def rotation_frames(tree: Tree, rotation: ArrayLike) -> Frames:
     _kernels.rotation_frames(tree.position, tree.parent, poses, quaternion, pivot)
     leading = values.shape[:-2]
     return Frames(quaternion.reshape(*leading, n, 4), pivot.reshape(*leading, n, 3))
+
+
+def pack_rotation(rotvec: ArrayLike, direction: ArrayLike) -> NDArray[np.uint16]:
+    """Rotations as two 16-bit angles of the turned direction; torsion is dropped.
+
+    Parameters
+    ----------
+    rotvec : array_like, shape (n, 3)
+        Rotation vectors relative to the rest pose [rad], finite.
+    direction : array_like, shape (n, 3)
+        Unit vectors of the rest pose.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, 2), uint16
+        Azimuth about z in steps of 2 pi / 2^16 and polar angle from z in steps of
+        pi / (2^16 - 1).
+
+    Notes
+    -----
+    The direction read back is off by at most 0.0031 degrees, poles included. The running state of
+    ``Sway(state="packed")`` is finer: see `windgrove.packing_error`.
+
+    References
+    ----------
+    Seed 000, section 3.4.
+    """
+    vectors = checks.array(rotvec, "rotvec", dtype=np.float64, shape=(None, 3), finite=True)
+    rest = _unit_vectors(direction, len(vectors))
+    packed = np.empty((len(vectors), 2), np.uint16)
+    _kernels.pack_rotation(vectors, rest, packed)
+    return packed
+
+
+def unpack_rotation(packed: ArrayLike, direction: ArrayLike) -> NDArray[np.float64]:
+    """The shortest rotations from `direction` to packed directions.
+
+    Parameters
+    ----------
+    packed : array_like, shape (n, 2)
+        From `pack_rotation`.
+    direction : array_like, shape (n, 3)
+        Unit vectors of the rest pose.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, 3), float64
+        Rotation vectors across `direction` [rad]; where the packed direction is opposite, a half
+        turn about some axis across.
+    """
+    codes = checks.array(packed, "packed", dtype=np.uint16, shape=(None, 2))
+    rest = _unit_vectors(direction, len(codes))
+    rotvec = np.empty((len(codes), 3))
+    _kernels.unpack_rotation(codes, rest, rotvec)
+    return rotvec
+
+
+def _unit_vectors(direction: ArrayLike, count: int) -> NDArray[np.float64]:
+    rest = checks.array(direction, "direction", dtype=np.float64, shape=(count, 3), finite=True)
+    norm = np.linalg.norm(rest, axis=1)
+    if count and np.abs(norm - 1).max() > 1e-3:
+        raise ValueError(f"direction: row {int(np.argmax(np.abs(norm - 1)))} is not a unit vector")
+    return rest / norm[:, None]

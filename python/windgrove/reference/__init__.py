@@ -6,7 +6,7 @@ Read these to understand what a kernel computes; the tests compare the kernels w
 from .noise import perlin
 from .projection import divergence, project
 from .skin import skin
-from .sway import rotation_frames, step_springs
+from .sway import pack_rotation, rotation_frames, step_springs, unpack_rotation
 from .trees import propagate_drag, total_mass
 from .voxels import voxelize
 from .wind import advect, confine_vorticity, sample, sample_wind
@@ -15,6 +15,7 @@ __all__ = [
     "advect",
     "confine_vorticity",
     "divergence",
+    "pack_rotation",
     "perlin",
     "project",
     "propagate_drag",
@@ -24,5 +25,6 @@ __all__ = [
     "skin",
     "step_springs",
     "total_mass",
+    "unpack_rotation",
     "voxelize",
 ]

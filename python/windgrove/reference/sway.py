@@ -192,3 +192,25 @@ def rotation_frames(tree: Tree, rotation: ArrayLike) -> Frames:
     """World rotation (n, 4) and world pivot (n, 3) of every branch."""
     _, G, pivot = world_frames(tree.position, tree.parent, np.asarray(rotation, dtype=float))
     return Frames(np.array([quaternion_from_matrix(g) for g in G]), pivot)
+
+
+def pack_rotation(rotvec: ArrayLike, direction: ArrayLike) -> NDArray:
+    """Azimuth and polar angle of the turned direction as uint16 (n, 2)."""
+    packed = []
+    for v, d in zip(np.asarray(rotvec, float), np.asarray(direction, float), strict=True):
+        x, y, z = matrix_from_vector(v) @ d
+        azimuth = np.arctan2(y, x) % (2 * np.pi)
+        polar = np.arctan2(np.hypot(x, y), z)
+        packed.append([round(azimuth / (2 * np.pi) * 65536) % 65536, round(polar / np.pi * 65535)])
+    return np.array(packed, dtype=np.uint16).reshape(-1, 2)
+
+
+def unpack_rotation(packed: ArrayLike, direction: ArrayLike) -> NDArray:
+    """The shortest rotation vectors from `direction` to the packed directions."""
+    rotvec = []
+    for (a, p), d in zip(np.asarray(packed, float), np.asarray(direction, float), strict=True):
+        azimuth, polar = a * 2 * np.pi / 65536, p * np.pi / 65535
+        x, y = np.cos(azimuth), np.sin(azimuth)
+        turned = np.array([np.sin(polar) * x, np.sin(polar) * y, np.cos(polar)])
+        rotvec.append(vector_from_matrix(shortest_rotation(d, turned)))
+    return np.array(rotvec).reshape(-1, 3)
