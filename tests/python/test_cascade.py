@@ -390,6 +390,9 @@ def test_a_wind_refuses_any_time_but_its_own():
     wind.sample([[0, 0, 1]], time=wind.time)
     with pytest.raises(ValueError, match="time: this wind stands at"):
         wind.sample([[0, 0, 1]], time=0.0)
+    late = Wind((5, 0, 0), cells=(4, 4, 4), levels=1, start_time=1e6)
+    with pytest.raises(ValueError, match="time: this wind stands at"):
+        late.sample([[0, 0, 1]], time=1e6 + late.dt)
 
 
 def test_the_outside_may_be_the_mean_of_the_simulated_region():

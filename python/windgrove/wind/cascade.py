@@ -279,8 +279,8 @@ class Wind:
     def _check_time(self, time: float | None) -> None:
         if time is None:
             return
-        # Half a step tells one state from the next, whatever the caller's sum of dt has lost.
-        if not abs(checks.number(time, "time") - self.time) <= 1e-6 * max(self._dt, abs(self.time)):
+        # A hundredth of a step forgives what the caller's sum of dt has lost, and no more.
+        if not abs(checks.number(time, "time") - self.time) <= 1e-2 * self._dt:
             raise ValueError(f"time: this wind stands at {self.time:g} s, not {time:g} s; step it")
 
     def _grid(self, level: int) -> Grid:
