@@ -64,7 +64,7 @@ _HOMES = {
     "cite": ".citations",
     "build_info": ".build_info",
 }
-_MODULES = {"kernels", "reference", "plot", "analysis", "trees", "wind", "studies", "models"}
+_MODULES = {"kernels", "reference", "plot", "analysis", "trees", "wind", "studies"}
 
 __all__ = [
     "Diverged",

@@ -228,7 +228,19 @@ def forest_springs(
     /,
 ) -> None: ...
 def specimen_inner_count(specimen: NDArray[np.uint8], /) -> int: ...
-def forest_repack(specimen: NDArray[np.uint8], *arguments: Any) -> None: ...
+def forest_repack(
+    specimen: Any,
+    high: Any,
+    low: Any,
+    high_before: Any,
+    low_before: Any,
+    rate: Any,
+    rotation: Any,
+    previous_rotation: Any,
+    angular_velocity: Any,
+    into: Any,
+    /,
+) -> None: ...
 def forest_scratch(padded: int, threads: int, /) -> int: ...
 def forest_run(
     forest: tuple[Any, ...],
