@@ -212,10 +212,17 @@ def _migrated(raw: dict[str, Any], where: str) -> dict[str, Any]:
     return raw
 
 
+def _shown(part: str | int) -> str:
+    """A key as the file would write it: quoted where it is no bare key."""
+    text = str(part)
+    bare = text.replace("_", "a").replace("-", "a")
+    return text if bare.isascii() and bare.isalnum() else ascii(text)
+
+
 def _message(error: ValidationError, where: str) -> str:
     lines = []
     for item in error.errors():
-        path = ".".join(str(part) for part in item["loc"])
+        path = ".".join(_shown(part) for part in item["loc"])
         if item["type"] == "extra_forbidden":
             text = f"no such key (value {item['input']!r})"
         elif item["type"] == "missing":
