@@ -5,18 +5,9 @@
 #include <numpy/npy_2_compat.h>
 
 static PyMethodDef* const method_tables[] = {
-    bind_support_methods,
-    bind_noise_methods,
-    bind_cascade_methods,
-    bind_pack_methods,
-    bind_step_methods,
-    bind_tree_methods,
-    bind_skin_methods,
-    bind_sway_methods,
-    bind_forest_methods,
-    bind_flow_methods,
-    bind_voxels_methods,
-    bind_project_methods,
+    bind_support_methods, bind_noise_methods, bind_cascade_methods, bind_pack_methods,
+    bind_step_methods,    bind_tree_methods,  bind_skin_methods,    bind_sway_methods,
+    bind_forest_methods,  bind_flow_methods,  bind_voxels_methods,  bind_project_methods,
 };
 
 static int add_constants(PyObject* module)

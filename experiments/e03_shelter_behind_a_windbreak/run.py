@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import config, folder, save_plot, write_table
 
 HEADER = (
-    "row", "total_drag_kg_s", "distance_in_heights", "height_in_heights", "wind_m_s", "relative_wind",
+    "row", "total_drag_kg_s", "distance_in_heights", "height_in_heights", "wind_m_s",
+    "relative_wind",
 )  # fmt: skip
 HEIGHTS = (0.3, 0.6, 1.2)
 

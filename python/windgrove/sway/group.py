@@ -158,7 +158,7 @@ class Group:
     def _unpacked(self, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
         shape = (len(arrays[0]), 3, self.padded)
         rows = tuple(np.empty(shape, np.float32) for _ in STATE_NAMES)
-        _kernels.forest_repack(self.specimen, *arrays, *rows, False)
+        _kernels.forest_repack(self.specimen, *arrays, *rows, False)  # type: ignore[call-arg]
         return rows
 
     @property
@@ -233,7 +233,7 @@ class Group:
         for row, given in zip(rows, values, strict=True):
             row[0].T[:n] = given
         one = [array[slot : slot + 1] for array in self.arrays]
-        _kernels.forest_repack(self.specimen, *one, *rows, True)
+        _kernels.forest_repack(self.specimen, *one, *rows, True)  # type: ignore[call-arg]
 
     def snapshot(self) -> list[NDArray[Any]]:
         return [values.copy() for values in self.arrays]
