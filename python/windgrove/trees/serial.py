@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any
 
@@ -16,6 +17,23 @@ BRANCH_FIELDS = (
     "position", "direction", "length", "volume", "area", "kind", "parent", "source_id",
 )  # fmt: skip
 SEGMENT_FIELDS = ("start", "end", "radius", "branch", "source_id", "length", "parent")
+
+
+BLOCK = 512  # bytes before the HDF5 part of a file
+
+
+def sealed(content: bytes) -> bytes:
+    """HDF5 behind a user block, with the digest of the HDF5 part written into the block.
+
+    The HDF5 library can loop for ever on a damaged file; the reader gives it none.
+    """
+    digest = hashlib.sha256(content[BLOCK:]).hexdigest()
+    return f"{FORMAT} sha256 {digest}\n".encode().ljust(BLOCK, b"\0") + content[BLOCK:]
+
+
+def is_sealed(content: bytes) -> bool:
+    """Whether the digest fits."""
+    return content[:BLOCK] == sealed(content)[:BLOCK]
 
 
 def tree_arrays(tree: Tree) -> dict[str, NDArray[Any]]:

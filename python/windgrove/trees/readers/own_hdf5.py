@@ -1,4 +1,4 @@
-"""Trees of our own in HDF5: read back to the last bit; also the tree inside a recording."""
+"""Trees of our own in HDF5: read back to the last bit, if the digest in front fits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..cylinders import Notes, Source
-from ..serial import BRANCH_FIELDS, FORMAT, SEGMENT_FIELDS, VERSION, make_tree
+from ..serial import BRANCH_FIELDS, FORMAT, SEGMENT_FIELDS, VERSION, is_sealed, make_tree
 from ..tree import Tree
 from . import Options, Parsed
 from .source import Content
@@ -20,7 +20,9 @@ _MAX_VALUES = 2**28
 
 
 def recognises(content: Content) -> int:
-    """An HDF5 file that MATLAB did not write."""
+    """Our words before the HDF5 part; or HDF5 that MATLAB did not write, to say what it is not."""
+    if content.raw.startswith(FORMAT.encode() + b" sha256"):
+        return 99
     return 70 if content.raw.startswith(_SIGNATURE) else 0
 
 
@@ -29,11 +31,12 @@ def read(content: Content, options: Options) -> list[Parsed]:
     import h5py
 
     notes = Notes(content.name, strict=options.strict)
+    if not content.raw.startswith(FORMAT.encode()):
+        notes.refuse("is no tree file of windgrove's in HDF5; open_recording reads recordings")
+    if not is_sealed(content.raw):
+        notes.refuse("was damaged or changed since it was written: its digest does not fit")
     try:
         with h5py.File(io.BytesIO(content.raw), "r") as file:
-            if file.attrs.get("format") != FORMAT:
-                kind = "a recording: open_recording reads it" if "rotation" in file else "no tree"
-                notes.refuse(f"is an HDF5 file that holds {kind}")
             if int(file.attrs["version"]) != VERSION:
                 notes.refuse(f"is of version {file.attrs['version']}; this reads {VERSION}")
             arrays = _datasets(file, (*BRANCH_FIELDS, "offset"))
