@@ -58,27 +58,37 @@ void WGI_ISA(project_jacobi_sweep)(
     }
 }
 
+// Up a column: along a row the neighbours would be loaded from a vector that has just been stored,
+// and wait for it. The vector below is taken as it was before its own update, which has not changed
+// the lanes of the other colour.
+WGI_INLINE void
+sor_column(const wgi_projection* p, wgf8 omega, int32_t colour, int32_t j, size_t at)
+{
+    const size_t pitch = p->grid.pitch, slab = p->grid.slab;
+    wgf8 below = wgf8_load(p->phi + at - pitch), here = wgf8_load(p->phi + at);
+    for (int32_t k = 1; k <= p->grid.nz; ++k, at += pitch) {
+        const float* phi = p->phi + at;
+        const wgf8 above = wgf8_load(phi + pitch);
+        const wgf8 x = wgf8_load(phi - 1) + wgf8_load(phi + 1);
+        const wgf8 y = wgf8_load(phi - slab) + wgf8_load(phi + slab);
+        const wgf8 sum = (x + y) + (below + above);
+        const wgf8 weight = wgf8_load(p->weight + at);
+        const wgf8 plain = weight * (sum - wgf8_load(p->right_side + at));
+        const wgi8 change = wgi_colour_lanes(j, k, colour) & (weight != wgf8_set(0.0f));
+        const wgf8 next = here + omega * (plain - here);
+        wgf8_store(p->phi + at, wgf8_select(change, next, here));
+        below = here;
+        here = above;
+    }
+}
+
 // One half sweep of successive over-relaxation: phi += factor (phi_jacobi - phi) on one colour.
 void WGI_ISA(project_sor_sweep)(
     const wgi_projection* p, float factor, int32_t colour, int32_t begin, int32_t end)
 {
-    const wgi_project_grid* g = &p->grid;
-    const wgf8 omega = wgf8_set(factor);
     for (int32_t j = begin; j < end; ++j)
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const wgi8 mine = wgi_colour_lanes(j, k, colour);
-            const size_t row = wgi_project_cell(g, 1, j, k);
-            for (int32_t i = 0; i < g->nx; i += 8) {
-                const size_t at = row + (size_t)i;
-                const wgf8 sum = wgi_neighbour_sum(p->phi + at, g->pitch, g->slab);
-                const wgf8 weight = wgf8_load(p->weight + at);
-                const wgf8 old = wgf8_load(p->phi + at);
-                const wgf8 plain = weight * (sum - wgf8_load(p->right_side + at));
-                const wgi8 change = mine & (weight != wgf8_set(0.0f));
-                const wgf8 next = old + omega * (plain - old);
-                wgf8_store(p->phi + at, wgf8_select(change, next, old));
-            }
-        }
+        for (int32_t i = 0; i < p->grid.nx; i += 8)
+            sor_column(p, wgf8_set(factor), colour, j, wgi_project_cell(&p->grid, i + 1, j, 1));
 }
 
 // Sum of the right side's squares over colour 0 less that over colour 1.

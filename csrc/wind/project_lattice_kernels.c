@@ -60,29 +60,44 @@ void WGI_ISA(lattice_start)(const wgi_lattice* l, int32_t begin, int32_t end)
         start_rows(l, begin, end, false);
 }
 
+// Up a column: along a row the neighbours would be loaded from a vector that has just been stored,
+// and wait for it. The vector below is taken as it was before its own update, which has not changed
+// the lanes of the other colour.
 WGI_INLINE void
-sweep_rows(const wgi_lattice* l, int32_t colour, int32_t begin, int32_t end, const bool counted)
+sweep_column(const wgi_lattice* l, int32_t colour, int32_t j, size_t at, const bool counted)
 {
-    const wgi_project_grid* g = &l->grid;
-    for (int32_t j = begin; j < end; ++j)
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const wgi8 mine = wgi_colour_lanes(j, k, colour);
-            const size_t row = wgi_project_cell(g, 1, j, k);
-            for (int32_t i = 0; i < g->nx; i += 8) {
-                const size_t at = row + (size_t)i;
-                const wgf8 sum = wgf8_load(l->b + at) + neighbours(l, l->x, at, counted);
-                const wgf8 x = sum * reciprocals(l, at, counted);
-                wgf8_store(l->x + at, wgf8_select(mine, x, wgf8_load(l->x + at)));
-            }
+    const size_t step[3] = { 1, l->grid.slab, l->grid.pitch };
+    wgf8 below = wgf8_load(l->x + at - step[2]), here = wgf8_load(l->x + at);
+    for (int32_t k = 1; k <= l->grid.nz; ++k, at += step[2]) {
+        const wgf8 above = wgf8_load(l->x + at + step[2]);
+        wgf8 low[3] = { wgf8_load(l->x + at - step[0]), wgf8_load(l->x + at - step[1]), below };
+        wgf8 high[3] = { wgf8_load(l->x + at + step[0]), wgf8_load(l->x + at + step[1]), above };
+        for (int axis = 0; axis < 3 && !counted; ++axis) {
+            low[axis] = low[axis] * wgf8_load(l->weight[axis] + at);
+            high[axis] = high[axis] * wgf8_load(l->weight[axis] + at + step[axis]);
         }
+        const wgf8 around = ((low[0] + high[0]) + (low[1] + high[1])) + (low[2] + high[2]);
+        const wgf8 x = (wgf8_load(l->b + at) + around) * reciprocals(l, at, counted);
+        wgf8_store(l->x + at, wgf8_select(wgi_colour_lanes(j, k, colour), x, here));
+        below = here;
+        here = above;
+    }
+}
+
+WGI_INLINE void
+sweep_slabs(const wgi_lattice* l, int32_t colour, int32_t begin, int32_t end, const bool counted)
+{
+    for (int32_t j = begin; j < end; ++j)
+        for (int32_t i = 0; i < l->grid.nx; i += 8)
+            sweep_column(l, colour, j, wgi_project_cell(&l->grid, i + 1, j, 1), counted);
 }
 
 void WGI_ISA(lattice_sweep)(const wgi_lattice* l, int32_t colour, int32_t begin, int32_t end)
 {
     if (l->counted)
-        sweep_rows(l, colour, begin, end, true);
+        sweep_slabs(l, colour, begin, end, true);
     else
-        sweep_rows(l, colour, begin, end, false);
+        sweep_slabs(l, colour, begin, end, false);
 }
 
 WGI_INLINE void residual_rows(const wgi_lattice* l, int32_t begin, int32_t end, const bool counted)
