@@ -249,3 +249,12 @@ def test_the_readme_example_runs_as_printed(tmp_path, monkeypatch):
         "oak.gif",
         "oak-site.toml",
     }
+
+
+def test_every_test_that_the_validation_page_names_exists():
+    missing = []
+    for file, _, name in re.findall(r"`(test_\w+\.py)(::(test_\w+))?`", text("docs/validation.md")):
+        path = ROOT / "tests" / "python" / file
+        if not path.exists() or (name and f"def {name}(" not in path.read_text(encoding="utf-8")):
+            missing.append(f"{file}::{name}")
+    assert not missing
