@@ -235,9 +235,8 @@ static bool set_long_strip(const wgi_advect_job* job, const int32_t index[3], st
         if (wgi8_any(near != wgi8_set(offset)))
             return false;
 
-        const int way = way_of(step);
-        const int32_t first = index[axis] + offset - (way != FORWARD);
-        const int32_t last = index[axis] + offset + (axis == 0 ? 7 : 0) + (way != BACKWARD);
+        const int32_t first = index[axis] + offset - 1;
+        const int32_t last = index[axis] + offset + (axis == 0 ? 7 : 0) + 1;
         if (first < 0 || last >= cells[axis])
             return false;
         s->near += offset * s->stride[axis];
@@ -285,6 +284,9 @@ advect_strip(const wgi_advect_job* job, int32_t i, int32_t j, int32_t k, ptrdiff
     }
     const float* near = job->field + at;
     float* out = job->out + at;
+#if WGI_FEW_WAYS
+    strip_in_air(job, &s, near, out, WAYS(MIXED, MIXED, MIXED));
+#else
 #define IN_AIR(x, y, z)                                                                            \
     case (x) + 3 * (y) + 9 * (z):                                                                  \
         strip_in_air(job, &s, near, out, WAYS(x, y, z));                                           \
@@ -298,6 +300,7 @@ advect_strip(const wgi_advect_job* job, int32_t i, int32_t j, int32_t k, ptrdiff
     default:
         __builtin_unreachable();
     }
+#endif
 }
 
 static void advect_row(const wgi_advect_job* job, int32_t j, int32_t k)
