@@ -23,6 +23,7 @@ help:
 	@echo "make demo         build, then sway a tree in the nested wind: results in windgrove-demo/"
 	@echo "make test         build, then run the C tests, the Python tests and the notebooks"
 	@echo "make check-slow   the tests that take minutes"
+	@echo "make fuzz         random bytes into every tree reader, a minute each (needs atheris)"
 	@echo "make lint         formatters, linters and types; make format repairs what can be"
 	@echo "make docs         the documentation, in docs/_build/html"
 	@echo "make bench        the benchmarks"
@@ -47,6 +48,10 @@ test-notebooks: $(VENV)/.test
 
 check-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -q -m slow $(PYTEST)
+
+fuzz: $(VENV)/.test
+	$(BIN)/python -m pip install -q atheris
+	$(BIN)/python tests/fuzz/fuzz_readers.py $(FUZZ)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -47,6 +47,28 @@ def test_the_header_word_may_be_any_of_two_or_missing(head, kind):
     assert [graph.edge[i] for i in s] == ["/", "<", "+", "<"]
 
 
+def test_a_branch_in_the_column_of_its_axis_leaves_the_axis_where_it_was():
+    """What the branch holds stands a column to the right; `^<` goes on with the axis."""
+    text = files.MTG_HEAD + "TOPO\n/P1\n^/A1\n\t/S1\n\t^<S2\n\t^+A2\n\t\t/S3\n\t\t^<S4\n\t^<S5\n"
+    graph = read_mtg(io.BytesIO(text.encode()))
+    index = {graph.index[i]: i for i in range(len(graph)) if graph.symbol[i] == "S"}
+    above = {k: graph.parent[i] for k, i in index.items()}
+    assert above == {1: -1, 2: index[1], 3: index[2], 4: index[3], 5: index[2]}
+    assert [graph.edge[index[k]] for k in (2, 3, 4, 5)] == ["<", "+", "<", "<"]
+    axis = {graph.index[i]: i for i in range(len(graph)) if graph.symbol[i] == "A"}
+    assert [graph.complex[index[k]] for k in (3, 5)] == [axis[2], axis[1]]
+
+
+def test_an_entity_observed_again_keeps_the_later_values():
+    text = (files.MTG_HEAD + "ENTITY-CODE\t\t\tlength\tdiameter_cm\n/P1/A1/S1\t\t\t1.5\t4\n"
+            "*\t\t\t2.5\t\n\t+A2/S1\t\t0.5\t1\n\t*\t\t\t2\n")  # fmt: skip
+    graph = read_mtg(io.BytesIO(text.encode()))
+    assert graph.counts() == {"P": 1, "A": 2, "S": 2}
+    tree = wg.read_tree(io.BytesIO(text.encode()))
+    assert_allclose(tree.length, [2.5, 0.5], rtol=1e-12)
+    assert_allclose(tree.radius, [0.02, 0.01], rtol=1e-12)
+
+
 def test_an_entity_that_hangs_on_nothing_is_refused_with_its_line():
     text = files.MTG_HEAD + "ENTITY-CODE\n/P1\n^/A1\n\t\t\t+S1\n"
     line = text.splitlines().index("\t\t\t+S1") + 1

@@ -2,8 +2,9 @@
 
 The file names symbols with their scales, then features, then one line an entity: tabs give the
 depth, ``/`` goes down a scale, ``<`` follows, ``+`` branches, ``^`` continues the line above in the
-same column, and ``E1<<E5`` stands for E1<E2<E3<E4<E5. Entities whose complex changes between two
-lines hang on the finest entity before them (Godin & Caraglio 1998, J. theor. Biol. 191, 1-46).
+same column, ``*`` observes an entity again, and ``E1<<E5`` stands for E1<E2<E3<E4<E5. Entities
+whose complex changes between two lines hang on the finest entity before them (Godin & Caraglio
+1998, J. theor. Biol. 191, 1-46).
 """
 
 from __future__ import annotations
@@ -160,8 +161,12 @@ class _Builder:
             depth = next(i for i, cell in enumerate(cells) if cell.strip())
             if depth >= self.first_feature:
                 self.notes.refuse(f"line {number}: has features and no entity before them")
-            self._line(number, cells[depth].strip(), depth)
-            self._features(number, cells, depth)
+            code = cells[depth].strip()
+            if not code.startswith("*"):
+                self._line(number, code, depth)
+            elif depth not in self.cursors:
+                self.notes.refuse(f"line {number}: {code[:30]!r} has no entity to observe again")
+            self._features(cells, depth)
 
     def _line(self, number: int, code: str, depth: int) -> None:
         follows = code.startswith("^")
@@ -224,6 +229,9 @@ class _Builder:
         own = graph.scale[vertex] if vertex >= 0 else -1
         if vertex < 0:
             parent, complex_ = -1, -1
+        elif scale > own and sign != "/" and attach >= 0 and graph.scale[attach] == scale:
+            # Back on the axis that a coarser entity left: what it holds stands in other columns.
+            parent, complex_, attach = attach, graph.complex[attach], -1
         elif scale > own:
             if attach < 0:
                 attach, edge = self._end_of_previous(vertex, scale), "<"
@@ -254,9 +262,10 @@ class _Builder:
         before = self.graph.parent[vertex]
         return self.last.get((before, scale), -1) if before >= 0 else -1
 
-    def _features(self, number: int, cells: list[str], depth: int) -> None:
-        """Cells of the feature columns belong to the last entity of the line."""
-        vertex = len(self.graph) - 1
+    def _features(self, cells: list[str], depth: int) -> None:
+        """Cells of the feature columns belong to the last entity of the line, or of the column
+        where a star observes it again: the later value counts."""
+        vertex = self.cursors[depth][0] if depth in self.cursors else len(self.graph) - 1
         for i, cell in enumerate(cells[depth + 1 :], start=depth + 1):
             if cell.strip() and i in self.columns:
                 self.graph.features.setdefault(self.columns[i], {})[vertex] = cell.strip()

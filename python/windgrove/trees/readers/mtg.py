@@ -22,8 +22,11 @@ from .source import Content
 
 NAME = "mtg"
 _POINTS = (("xx", "yy", "zz"), ("x", "y", "z"))
-_LENGTHS = ("length", "len", "l")
-_DIAMETERS = ("topdia", "topdiameter", "diameter", "diam", "dia", "width", "botdia", "basdia")
+_LENGTHS = ("length", "len", "l", "long", "longueur", "longuc")
+_DIAMETERS = (
+    *("topdia", "topdiameter", "diameter", "diam", "dia", "width"),
+    *("bottomdia", "botdia", "basdia"),
+)
 _RADII = ("radius", "topradius", "rad")
 _GOLDEN = np.radians(137.50776405003785)  # between successive branches where no angle is given
 _SPREAD = np.radians(45.0)  # of a branch from its parent where no angle is given
