@@ -57,6 +57,7 @@ static wg_status project_with_scratch(
     void* scratch = PyMem_RawMalloc(bytes);
     if (!scratch)
         return WG_ERR_MEMORY;
+    memset(scratch, 0, bytes < 256 ? bytes : 256);
     const wg_status status = wg_project(fields, parameters, scratch, result, exec);
     PyMem_RawFree(scratch);
     return status;

@@ -89,11 +89,57 @@ static bool wants_null(const wgi_project_call* call, bool solid)
     return possible && (call->measure || method != WG_PROJECT_JACOBI);
 }
 
+// The multigrid methods keep what depends on the marks alone.
+static bool keeps_set_up(const wgi_project_call* call)
+{
+    return call->parameters.method == WG_PROJECT_MULTIGRID ||
+           call->parameters.method == WG_PROJECT_PCG;
+}
+
+static size_t marks_size(const wgi_project_grid* g)
+{
+    return ((size_t)g->nx + 2) * ((size_t)g->ny + 2) * ((size_t)g->nz + 2);
+}
+
+// The address is part of it, so that a copied scratch is set up anew.
+static uint64_t complete_magic(const wgi_project_call* call)
+{
+    return 0x77696e6467726f76u ^ (uint64_t)(uintptr_t)call->memory;
+}
+
+static void look_for_set_up(wgi_project_call* call)
+{
+    const wgi_projection* p = &call->projection;
+    wgi_project_memory* m = call->memory;
+    const wgi_project_memory wanted = {
+        complete_magic(call),    p->grid.nx,   p->grid.ny, p->grid.nz,
+        call->parameters.method, m->null_count
+    };
+    call->reuse = call->marks && m->magic == wanted.magic && m->nx == wanted.nx &&
+                  m->ny == wanted.ny && m->nz == wanted.nz && m->method == wanted.method &&
+                  memcmp(call->marks, p->solid, marks_size(&p->grid)) == 0;
+    if (call->reuse)
+        return;
+    *m = wanted;
+    m->magic = 0; // until the set-up is complete
+    if (call->marks)
+        memcpy(call->marks, p->solid, marks_size(&p->grid));
+}
+
+static void keep_set_up(wgi_project_call* call)
+{
+    call->memory->null_count = call->null.count;
+    call->memory->magic = call->marks ? complete_magic(call) : 0;
+}
+
 // Gives every piece its place; the same order counts the bytes where the arena has no base.
 static void carve(wgi_project_call* call, wgi_arena* arena, bool solid)
 {
     wgi_projection* p = &call->projection;
     const size_t entries = p->grid.size, bytes = entries * sizeof(float);
+    call->memory = wgi_arena_take(arena, sizeof *call->memory);
+    if (solid && keeps_set_up(call))
+        call->marks = wgi_arena_take(arena, marks_size(&p->grid));
     p->right_side = wgi_arena_take(arena, bytes);
     p->phi = wgi_arena_take(arena, bytes);
     p->other = wgi_arena_take(arena, bytes);
@@ -238,7 +284,9 @@ static void measure_right_side(wgi_project_call* call)
     const double before = wgi_project_right_side_norm(call);
     const bool plain =
         call->parameters.method == WG_PROJECT_JACOBI && call->parameters.tolerance == 0.0;
-    if (call->null.component)
+    if (call->reuse)
+        call->null.count = call->memory->null_count;
+    else if (call->null.component)
         call->null.count = wgi_null_find(p, call->null.component);
     if (call->null.count && plain)
         memcpy(p->other, p->right_side, p->grid.size * sizeof(float));
@@ -302,7 +350,8 @@ static void prepare(wgi_project_call* call)
         memset(p->other, 0, bytes);
     if (!jacobi && !direct)
         memset(p->right_side, 0, bytes);
-    if (p->masked || knows_norm(call) || call->parameters.method == WG_PROJECT_SOR)
+    const bool faces = p->masked || knows_norm(call) || call->parameters.method == WG_PROJECT_SOR;
+    if (faces && !call->reuse)
         wgi_project_over_slabs(call, wgi_kernels()->project_faces);
     wgi_project_over_slabs(call, wgi_kernels()->project_right_side);
     if (knows_norm(call))
@@ -383,6 +432,7 @@ static void copy_velocity(const wg_project_fields* f)
 static wg_status run(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
+    look_for_set_up(call);
     prepare(call);
     bool met = true;
     const double norm = is_plain(call) ? call->result.right_side : call->norm;
@@ -391,6 +441,7 @@ static wg_status run(wgi_project_call* call)
         wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
     } else {
         met = solve(call);
+        keep_set_up(call);
     }
     if (p->pressure)
         pressure_out(p);

@@ -48,7 +48,12 @@ bool wgi_project_multigrid(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
     wgi_multigrid* m = &call->multigrid[0];
-    wgi_multigrid_compact(m, p);
+    m->level[0].counted = true;
+    m->level[0].open = p->open;
+    if (call->reuse)
+        wgi_multigrid_restart(m);
+    else
+        wgi_multigrid_compact(m, p);
     const double goal = share_of_goal(call) * call->norm;
     double norm = p->pressure ? wgi_project_residual_norm(call) : call->norm;
     int32_t left = call->parameters.iterations;
@@ -155,8 +160,7 @@ static void solve_parts(size_t begin, size_t end, void* context)
             const int32_t parity[3] = { part & 1, (part >> 1) & 1, (part >> 2) & 1 };
             wgi_multigrid_wide(m, p, parity);
         } else {
-            memset(m->direction, 0, l->grid.size * sizeof(float));
-            memset(m->solution, 0, l->grid.size * sizeof(float));
+            wgi_multigrid_restart(m);
         }
         deal(&p->grid, part, p->right_side, l);
         double norm = norm_of(l);
@@ -201,7 +205,7 @@ bool wgi_project_pcg(wgi_project_call* call)
         // velocity is rounded after this.
         wide_job job = { .call = call,
                          .goal = { left, goal > 0.0 ? 4.0 * 0.95 * goal / sqrt(8.0) : 0.0 },
-                         .set_up = pass == 0 };
+                         .set_up = pass == 0 && !call->reuse };
         const int32_t done = correct(call, &job);
         left -= done;
         if (!call->measure)

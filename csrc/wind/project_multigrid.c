@@ -145,6 +145,13 @@ static void coarsen(const wgi_lattice* fine, wgi_lattice* coarse)
                 coarsen_cell(fine, coarse, (int32_t[3]){ i, j, k }, scale);
 }
 
+void wgi_multigrid_restart(wgi_multigrid* m)
+{
+    const size_t bytes = m->level[0].grid.size * sizeof(float);
+    memset(m->direction, 0, bytes);
+    memset(m->solution, 0, bytes);
+}
+
 static void build_levels(wgi_multigrid* m)
 {
     for (int32_t n = 0; n < m->level_count; ++n) {
@@ -157,9 +164,7 @@ static void build_levels(wgi_multigrid* m)
     for (int32_t n = 0; n < m->level_count; ++n)
         for (int axis = 0; axis < 3; ++axis)
             memset(ground(&m->level[n], axis), 0, m->level[n].grid.size * sizeof(float));
-    const size_t bytes = m->level[0].grid.size * sizeof(float);
-    memset(m->direction, 0, bytes);
-    memset(m->solution, 0, bytes);
+    wgi_multigrid_restart(m);
 }
 
 // Reading the caller's solid marks; a NULL array is all air.
@@ -216,8 +221,6 @@ void wgi_multigrid_compact(wgi_multigrid* m, const wgi_projection* p)
                 for (int32_t i = 1; i <= last[0]; ++i)
                     compact_edge(l, &s, (int32_t[3]){ i, j, k }, axis);
     }
-    l->counted = true;
-    l->open = p->open;
     build_levels(m);
 }
 
@@ -253,7 +256,6 @@ void wgi_multigrid_wide(wgi_multigrid* m, const wgi_projection* p, const int32_t
                 for (int32_t i = 1; i <= last[0]; ++i)
                     wide_edge(l, &s, (int32_t[3]){ i, j, k }, parity, axis);
     }
-    l->counted = false;
     build_levels(m);
 }
 

@@ -12,6 +12,9 @@ void wgi_multigrid_carve(wgi_multigrid* m, wgi_project_grid finest, wgi_arena* a
 void wgi_multigrid_compact(wgi_multigrid* m, const wgi_projection* p);
 void wgi_multigrid_wide(wgi_multigrid* m, const wgi_projection* p, const int32_t parity[3]);
 
+/// Takes up a set-up that an earlier call has left in the arrays.
+void wgi_multigrid_restart(wgi_multigrid* m);
+
 typedef struct wgi_cg_goal {
     int32_t iterations; // cap
     double norm;        // stop at this norm of the residual

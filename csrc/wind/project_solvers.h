@@ -37,8 +37,18 @@ typedef struct wgi_multigrid {
     double* slab_sums; // [ny of the finest]
 } wgi_multigrid;
 
+/// At the head of the scratch: what the multigrid methods have built there, and for which marks.
+typedef struct wgi_project_memory {
+    uint64_t magic; // of a scratch at this address whose set-up is complete
+    int32_t nx, ny, nz, method;
+    int32_t null_count;
+} wgi_project_memory;
+
 /// One call of wg_project: what the solvers share.
 typedef struct wgi_project_call {
+    wgi_project_memory* memory;
+    uint8_t* marks; // [nz][ny][nx] of the caller: the marks the set-up was made for
+    bool reuse;     // the set-up of an earlier call holds
     wgi_projection projection;
     wg_project_parameters parameters;
     const wg_exec* exec;

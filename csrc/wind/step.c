@@ -34,21 +34,46 @@ static wg_project_fields fields_of(const wg_grid* grid, const wg_project_paramet
                                 .out = grid->velocity };
 }
 
+static size_t
+level_scratch_size(const wg_cascade* cascade, const wg_cascade_options* options, int32_t level)
+{
+    const wg_project_fields fields = fields_of(&cascade->grid[level], &options->projection[level]);
+    const size_t bytes = wg_project_scratch_size(
+        fields.nx, fields.ny, fields.nz, &options->projection[level], fields.solid != NULL);
+    return (bytes + 63) / 64 * 64;
+}
+
+// The multigrid methods keep their set-up in the scratch from step to step: one piece a level. The
+// others share the first piece, which then stays in the cache, with MacCormack's second pass.
+static bool keeps_scratch(const wg_cascade_options* options, int32_t level)
+{
+    return options->projection[level].method == WG_PROJECT_MULTIGRID ||
+           options->projection[level].method == WG_PROJECT_PCG;
+}
+
+// Where the piece of `level` begins; the size of all of them for level = level_count.
+static size_t
+scratch_offset(const wg_cascade* cascade, const wg_cascade_options* options, int32_t level)
+{
+    const size_t pass = (3 * wgi_grid_cells(&cascade->grid[0]) * sizeof(float) + 63) / 64 * 64;
+    size_t shared = options->advection != 0 ? pass : 0, kept = 0;
+    for (int32_t n = 0; n < cascade->level_count; ++n) {
+        const size_t bytes = level_scratch_size(cascade, options, n);
+        if (!keeps_scratch(options, n))
+            shared = bytes > shared ? bytes : shared;
+        else if (n < level)
+            kept += bytes;
+    }
+    const bool in_shared = level < cascade->level_count && !keeps_scratch(options, level);
+    return in_shared ? 0 : shared + kept;
+}
+
 size_t wg_cascade_scratch_size(const wg_cascade* cascade, const wg_cascade_options* options)
 {
-    size_t most = 0;
-    for (int32_t level = 0; level < cascade->level_count; ++level) {
-        const wg_project_fields fields =
-            fields_of(&cascade->grid[level], &options->projection[level]);
-        const size_t bytes = wg_project_scratch_size(
-            fields.nx, fields.ny, fields.nz, &options->projection[level], fields.solid != NULL);
-        if (bytes == 0)
+    for (int32_t level = 0; level < cascade->level_count; ++level)
+        if (level_scratch_size(cascade, options, level) == 0)
             return 0;
-        most = bytes > most ? bytes : most;
-    }
-    // MacCormack's second pass keeps its first in the same scratch, before the projection needs it.
-    const size_t pass = 3 * wgi_grid_cells(&cascade->grid[0]) * sizeof(float);
-    return options->advection != 0 && pass > most ? pass : most;
+    return scratch_offset(cascade, options, cascade->level_count);
 }
 
 // Ends in grid->velocity whether or not the confinement runs.
@@ -92,7 +117,8 @@ static wg_status project_grid(
     for (int32_t n = 0; n < forces->blast_count; ++n)
         wg_cascade_add_blast(grid, &forces->blast[n], -1.0, exec);
     const wg_project_fields fields = fields_of(grid, parameters);
-    const wg_status status = wg_project(&fields, parameters, cascade->scratch, result, exec);
+    char* scratch = (char*)cascade->scratch + scratch_offset(cascade, options, level);
+    const wg_status status = wg_project(&fields, parameters, scratch, result, exec);
     for (int32_t n = 0; n < forces->blast_count; ++n)
         wg_cascade_add_blast(grid, &forces->blast[n], 1.0, exec);
     return status;

@@ -132,7 +132,8 @@ typedef struct wg_cascade {
     wg_grid grid[WG_MAX_LEVELS];
     float* other[WG_MAX_LEVELS];      ///< [3][nz][ny][nx] work space; contents undefined
     const float* drag[WG_MAX_LEVELS]; ///< [nz][ny][nx] 1/s for wg_cascade_drag, or NULL
-    void* scratch;                    ///< wg_cascade_scratch_size() bytes, aligned for float
+    void* scratch; ///< wg_cascade_scratch_size() bytes, aligned for float, zeroed before the first
+                   ///< step and left alone between steps
 } wg_cascade;
 
 /// How a step moves the air.

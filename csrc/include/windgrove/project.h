@@ -70,11 +70,14 @@ WG_API size_t wg_project_scratch_size(
 /// faces beside solids, Bridson, "Fluid Simulation for Computer Graphics", 2008; red-black order
 /// and the optimal factor, Young 1971; multigrid inside conjugate gradients, McAdams, Sifakis and
 /// Teran 2010; direct solution by diagonalising two directions, Lynch, Rice and Thomas 1964.
-/// Cost: no allocation. Deterministic: the same bits for every number of threads.
+/// Cost: no allocation; the set-up of the multigrid methods is worth several iterations. Deterministic: the same bits for every number of threads.
 ///
 /// @param fields      checked; nothing is kept after the call
 /// @param parameters  checked
-/// @param scratch     wg_project_scratch_size() bytes, any alignment; contents in and out undefined
+/// @param scratch     wg_project_scratch_size() bytes, any alignment. Zero its first 256 bytes before
+///                    the first call, and leave it alone between calls: the multigrid methods then
+///                    set up only when sizes, method or solid marks differ from those of the last
+///                    call with this scratch. It changes no bit of the result
 /// @param result      out, or NULL: then the residual is computed only where tolerance asks for it
 /// @param exec        threads, NULL for one
 /// @return WG_OK; WG_NOT_CONVERGED where the tolerance was not reached (the best result is written);

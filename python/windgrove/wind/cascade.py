@@ -349,7 +349,7 @@ class Wind:
         needs = (options[-1], tuple(grid.has_solid for grid in self._grids))
         if needs != self._scratch_for:
             size = _kernels.cascade_scratch_size(grids, options)
-            self._scratch, self._scratch_for = np.empty(size, np.uint8), needs
+            self._scratch, self._scratch_for = np.zeros(size, np.uint8), needs
         work = (
             tuple(grid.other for grid in self._grids),
             tuple(grid.drag for grid in self._grids),
