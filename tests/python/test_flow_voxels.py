@@ -97,6 +97,16 @@ def test_a_box_whose_faces_lie_on_cell_faces_fills_exactly_its_cells(spacing, ba
     assert_array_equal(out, expected)
 
 
+@pytest.mark.parametrize("spacing", [0.1, 0.3, 1 / 3])
+def test_a_box_given_in_single_precision_still_fills_exactly_its_cells(spacing):
+    """Files hold float32: 4e-7 of a cell off, which the millionth by which cells shrink covers."""
+    vertices, faces = box_mesh(spacing * np.array((2, 3, 1)), spacing * np.array((7, 5, 4)))
+    expected = np.zeros((6, 8, 9), bool)
+    expected[1:4, 3:5, 2:7] = True
+    got = kernels.voxelize(vertices.astype(np.float32), faces, (0, 0, 0), spacing, (6, 8, 9))
+    assert_array_equal(got, expected)
+
+
 def test_a_box_off_the_faces_fills_every_cell_it_shares_volume_with():
     low, high = np.array((0.61, 0.2, 0.9)), np.array((2.3, 1.01, 1.99))
     k, j, i = np.indices((5, 6, 7))
