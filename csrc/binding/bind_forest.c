@@ -60,7 +60,8 @@ static bool read_spring_options(PyObject* const* items, wg_spring_options* out)
     out->clamp = (int32_t)clamp;
     return wgpy_flag(items[2], "inertia", &out->inertia) &&
            wgpy_flag(items[3], "relative_damping", &out->relative_damping) &&
-           wgpy_flag(items[4], "torsion", &out->torsion);
+           wgpy_flag(items[4], "torsion", &out->torsion) &&
+           wgpy_flag(items[5], "limit_turn", &out->limit_turn);
 }
 
 static PyObject* bind_forest_springs(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
@@ -175,19 +176,19 @@ read_forest(PyObject* object, int32_t clamp, wg_forest* out, wg_packed* packed, 
            (codes ? read_packed(item + 7, m, p, out, packed) : read_rows(item + 7, m, p, out));
 }
 
-// (dt, clamp, inertia, relative_damping, torsion, time, first_step, noise, drag_exponent,
-// reference_speed)
+// (dt, clamp, inertia, relative_damping, torsion, limit_turn, time, first_step, noise,
+// drag_exponent, reference_speed)
 static bool read_options(PyObject* object, wg_forest_options* out)
 {
     PyObject** item;
     double noise, exponent, reference;
     long first;
-    if (!tuple_of(object, "options", 10, &item) || !read_spring_options(item, &out->spring) ||
-        !wgpy_double(item[5], "time", &out->time) ||
-        !wgpy_int(item[6], "first_step", 0, LONG_MAX, &first) ||
-        !wgpy_not_negative(item[7], "noise", &noise) ||
-        !wgpy_double(item[8], "drag_exponent", &exponent) ||
-        !wgpy_positive(item[9], "reference_speed", &reference))
+    if (!tuple_of(object, "options", 11, &item) || !read_spring_options(item, &out->spring) ||
+        !wgpy_double(item[6], "time", &out->time) ||
+        !wgpy_int(item[7], "first_step", 0, LONG_MAX, &first) ||
+        !wgpy_not_negative(item[8], "noise", &noise) ||
+        !wgpy_double(item[9], "drag_exponent", &exponent) ||
+        !wgpy_positive(item[10], "reference_speed", &reference))
         return false;
     out->first_step = first;
     out->noise = (float)noise;

@@ -45,6 +45,7 @@ static bool read_options(PyObject* const* args, wg_spring_options* options)
         !wgpy_int(args[1], "clamp", WG_CLAMP_SOURCE, WG_CLAMP_NONE, &clamp))
         return false;
     options->clamp = (int32_t)clamp;
+    options->limit_turn = false;
     return wgpy_flag(args[2], "inertia", &options->inertia) &&
            wgpy_flag(args[3], "relative_damping", &options->relative_damping) &&
            wgpy_flag(args[4], "torsion", &options->torsion);

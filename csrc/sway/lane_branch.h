@@ -86,6 +86,7 @@ WGI_INLINE wgi_step_flags wgi_step_flags_of(const wg_spring_options* options)
                              .inertia = options->inertia,
                              .relative_damping = options->relative_damping,
                              .torsion = options->torsion,
+                             .limit_turn = options->limit_turn,
                              .exponential = options->clamp == WG_CLAMP_EXPONENTIAL };
 }
 

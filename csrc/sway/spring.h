@@ -20,7 +20,7 @@ typedef struct wgi_spring {
 /// Same for the 8 lanes.
 typedef struct wgi_step_flags {
     float dt, inverse_dt;
-    bool inertia, relative_damping, torsion, exponential;
+    bool inertia, relative_damping, torsion, exponential, limit_turn;
 } wgi_step_flags;
 
 typedef struct wgi_rest {
@@ -128,6 +128,17 @@ WGI_INLINE wgi_carried wgi_carry(
     return carried;
 }
 
+/// Shortens a step of more than half a turn to that, and the velocity in proportion.
+WGI_INLINE void wgi_limit_turn(wgi_vec3* step, wgi_vec3* velocity)
+{
+    const wgf8 pi = wgf8_set(3.14159265f);
+    const wgf8 angle = wgf8_sqrt(wgi_vec3_dot(*step, *step));
+    const wgi8 over = (wgi8)(angle > pi);
+    const wgf8 share = pi / angle;
+    *step = wgi_vec3_select(over, wgi_vec3_scale(share, *step), *step);
+    *velocity = wgi_vec3_select(over, wgi_vec3_scale(share, *velocity), *velocity);
+}
+
 /// The new state. `torque` is (R dir) x (P^T wind), without the drag.
 WGI_INLINE wgi_state wgi_integrate(
     const wgi_state* state, const wgi_carried* carried, wgi_vec3 torque, wgi_vec3 direction,
@@ -150,8 +161,10 @@ WGI_INLINE wgi_state wgi_integrate(
             wgi_flow(s, f, theta.z, omega.z, lag.z, torque.z, &rate.z),
         };
     }
-    wgi_quat turn = wgi_quat_multiply(
-        wgi_quat_from_vector(wgi_vec3_scale(wgf8_set(f->dt), rate)), carried->turn);
+    wgi_vec3 step = wgi_vec3_scale(wgf8_set(f->dt), rate);
+    if (f->limit_turn && wgi8_any(wgi_vec3_dot(step, step) > wgf8_set(9.8696f)))
+        wgi_limit_turn(&step, &next.angular_velocity);
+    wgi_quat turn = wgi_quat_multiply(wgi_quat_from_vector(step), carried->turn);
     if (!f->torsion)
         turn = wgi_quat_swing(turn, direction);
     next.rotation = wgi_vector_from_quat(turn);

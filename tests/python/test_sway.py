@@ -463,6 +463,24 @@ def test_divergence_in_a_long_call_leaves_all_trees_at_the_same_step():
     assert "stiffness" in str(caught.value)
 
 
+def test_a_branch_cannot_lock_into_whole_turns_a_step():
+    """omega = 2 pi / dt turns by nothing a step; the pull of theta then balances the damping at
+    |theta| = 2 pi gamma / kappa, and would for ever."""
+    tree = wg.Tree(
+        position=[[0, 0, 0]], direction=[[0, 0, 1]], length=[1.0], volume=[0.01], area=[0.0],
+        kind=[0], parent=[-1],
+    )  # fmt: skip
+    dt, gamma = 1 / 30, 0.2
+    own = {"mass": [1.0], "stiffness": [1 / dt**2], "damping": [gamma / dt], "drag": [0.0]}
+    ends = {}
+    for limit in (True, False):
+        sway = wg.Sway(tree, sturdy(), parameters=own, limit_turn=limit)
+        sway.set_state((-2 * np.pi * gamma, 0, 0), (2 * np.pi / dt, 0, 0))
+        sway.step(None, dt=dt, steps=300)
+        ends[limit] = float(np.linalg.norm(sway.rotation[0, 0]))
+    assert ends[True] < 1e-6 and ends[False] > 1.0
+
+
 def test_sways_pickle_and_go_on():
     sway = wg.Sway(sapling(20), sturdy(), at=[(0, 0, 0), (5, 0, 0)])
     sway.step(wg.UniformWind((5, 0, 0)), steps=10)

@@ -21,6 +21,8 @@ typedef struct wg_spring_options {
     bool inertia;          ///< lag behind the ancestors, one frame late
     bool relative_damping; ///< damping acts on the rate relative to the parent, else on omega
     bool torsion;          ///< false: the twist about the rest direction is removed every step
+    bool limit_turn;       ///< at most half a turn a step; without it a branch that was thrown
+                           ///< violently can lock into whole turns a step and never come to rest
 } wg_spring_options;
 
 /// The branches of one tree in their rest pose, borrowed. Double precision, so that a tree far from

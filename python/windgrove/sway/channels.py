@@ -196,6 +196,7 @@ def attributes(sway: Sway, wind: Any, dt: float, duration: float, every: int) ->
             "inertia": options.inertia,
             "damping_rate": options.damping_rate,
             "torsion": options.torsion,
+            "limit_turn": options.limit_turn,
             "vogel_exponent": options.drag_exponent - 1.0,
             "reference_speed": options.reference_speed,
             "substeps": sway.substeps,

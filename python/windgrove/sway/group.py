@@ -49,6 +49,7 @@ class StepOptions:
     inertia: bool = True
     damping_rate: str = "relative"
     torsion: bool = True
+    limit_turn: bool = True
     noise: float = 0.0
     noise_frequency: str = "natural"
     drag_exponent: float = 0.0
@@ -63,6 +64,7 @@ class StepOptions:
             self.inertia,
             self.damping_rate == "relative",
             self.torsion,
+            self.limit_turn,
             clock.base,
             clock.first,
             self.noise,

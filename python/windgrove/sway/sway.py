@@ -62,6 +62,9 @@ class Sway:
     clamp, inertia, damping_rate, torsion
         Parts of the step; see `windgrove.kernels.step_springs`. Torsion is on by default unless
         the state is packed.
+    limit_turn : bool
+        At most half a turn a step. Without it a branch thrown violently enough can lock into one
+        whole turn a step, where the spring pulls as hard as the damping brakes, for ever.
     drag_law : {"linear", "quadratic"} or float
         A number is a Vogel exponent E: the torque grows as speed^(2 + E); linear is E = -1.
     reference_speed : float
@@ -107,6 +110,7 @@ class Sway:
         inertia: bool = True,
         damping_rate: str = "relative",
         torsion: bool | None = None,
+        limit_turn: bool = True,
         drag_law: str | float = "linear",
         reference_speed: float = 10.0,
         substeps: int = 1,
@@ -120,6 +124,7 @@ class Sway:
             inertia=bool(inertia),
             damping_rate=checks.choice(damping_rate, "damping_rate", DAMPING_RATES),
             torsion=_torsion(torsion, self.state_kind),
+            limit_turn=bool(limit_turn),
             noise=checks.number(noise, "noise", low=0.0, high=np.pi),
             noise_frequency=checks.choice(noise_frequency, "noise_frequency", NOISE_FREQUENCIES),
             drag_exponent=drag_exponent(drag_law),
