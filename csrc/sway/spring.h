@@ -128,12 +128,13 @@ WGI_INLINE wgi_carried wgi_carry(
     return carried;
 }
 
-/// Shortens a step of more than half a turn to that, and the velocity in proportion.
+/// Shortens a step of more than half a turn to that, and the velocity in proportion; what has
+/// overflowed stays, to be found.
 WGI_INLINE void wgi_limit_turn(wgi_vec3* step, wgi_vec3* velocity)
 {
     const wgf8 pi = wgf8_set(3.14159265f);
     const wgf8 angle = wgf8_sqrt(wgi_vec3_dot(*step, *step));
-    const wgi8 over = (wgi8)(angle > pi);
+    const wgi8 over = (wgi8)(angle > pi) & (wgi8)(angle <= wgf8_set(3.402823466e+38f));
     const wgf8 share = pi / angle;
     *step = wgi_vec3_select(over, wgi_vec3_scale(share, *step), *step);
     *velocity = wgi_vec3_select(over, wgi_vec3_scale(share, *velocity), *velocity);
