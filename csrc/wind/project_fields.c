@@ -126,8 +126,12 @@ static void mark_row(const wgi_projection* p, const strides* s, int32_t j, int32
     const size_t to = wgi_project_cell(g, 1, j, k), from = caller_row(s, j, k);
     const size_t padding = g->pitch - 8 - (size_t)g->nx;
     for (int32_t i = 0; i < g->nx && p->solid; i += 16) {
-        const size_t n = (size_t)i;
-        mark_cells(p->solid + from + n, s, g->nx - i, p->faces + to + n, p->open + to + n);
+        const uint8_t* solid = p->solid + from + i;
+        uint8_t *faces = p->faces + to + i, *open = p->open + to + i;
+        if (g->nx - i >= 16) // a constant count leaves no branch in the loop
+            mark_cells(solid, s, 16, faces, open);
+        else
+            mark_cells(solid, s, g->nx - i, faces, open);
     }
     if (!p->solid) {
         memset(p->faces + to, ALL_OPEN, (size_t)g->nx);
@@ -216,8 +220,14 @@ WGI_INLINE void right_side_slab(const wgi_projection* p, int32_t j, const bool m
         for (int32_t i = 0; i < g->nx; i += 8) {
             const size_t n = (size_t)i;
             const int count = g->nx - i;
-            const wgf8 d = masked ? masked_divergence(p, &s, from + n, count, p->faces + to + n)
-                                  : scaled_divergence(p, &s, from + n, 8, false, wgi8_set(0));
+            const uint8_t* faces = masked ? p->faces + to + n : NULL;
+            wgf8 d;
+            if (!masked)
+                d = scaled_divergence(p, &s, from + n, 8, false, wgi8_set(0));
+            else if (count >= 8) // a constant count leaves no branch in the loads
+                d = masked_divergence(p, &s, from + n, 8, faces);
+            else
+                d = masked_divergence(p, &s, from + n, count, faces);
             wgf8_store(p->right_side + to + n, d);
             if (p->sweep_at_once)
                 first_sweep(p, to + n, d);
@@ -266,14 +276,28 @@ WGI_INLINE void correct_cells(
     }
 }
 
-static void keep_cells(const wgi_projection* p, const strides* s, size_t from, int count)
+WGI_INLINE void keep_cells(const wgi_projection* p, const strides* s, size_t from, int count)
 {
-    if (p->out == p->velocity)
-        return;
-    for (size_t axis = 0; axis < 3; ++axis) {
+    for (size_t axis = 0; axis < 3 && p->out != p->velocity; ++axis) {
         const size_t at = axis * s->component + from;
         store_some(p->out + at, load_some(p->velocity + at, count), count);
     }
+}
+
+WGI_INLINE void
+correct_masked(const wgi_projection* p, const strides* s, size_t from, size_t to, int count)
+{
+    const float* phi = p->phi + to;
+    const uint64_t eight = eight_bytes(p->faces + to);
+    const wgi8 bits = wgi_counts(p->faces + to);
+    if (eight == eight_open || (p->consistent && (eight & eight_air) == eight_air))
+        correct_cells(p, s, from, phi, count, false, bits, false);
+    else if (eight == 0)
+        keep_cells(p, s, from, count);
+    else if (p->consistent)
+        correct_cells(p, s, from, phi, count, false, bits, true);
+    else
+        correct_cells(p, s, from, phi, count, true, bits, true);
 }
 
 WGI_INLINE void
@@ -282,23 +306,12 @@ correct_row(const wgi_projection* p, const strides* s, size_t from, size_t to, c
     const wgi_project_grid* g = &p->grid;
     for (int32_t i = 0; i < g->nx; i += 8) {
         const size_t n = (size_t)i;
-        const int count = g->nx - i;
-        const float* phi = p->phi + to + n;
-        const uint64_t eight = masked ? eight_bytes(p->faces + to + n) : eight_open;
-        const wgi8 none = wgi8_set(0);
-        if (!masked) {
-            correct_cells(p, s, from + n, phi, 8, false, none, false);
-            continue;
-        }
-        const wgi8 bits = wgi_counts(p->faces + to + n);
-        if (eight == 0)
-            keep_cells(p, s, from + n, count);
-        else if (eight == eight_open || (p->consistent && (eight & eight_air) == eight_air))
-            correct_cells(p, s, from + n, phi, count, false, none, false);
-        else if (p->consistent)
-            correct_cells(p, s, from + n, phi, count, false, bits, true);
+        if (!masked)
+            correct_cells(p, s, from + n, p->phi + to + n, 8, false, wgi8_set(0), false);
+        else if (g->nx - i >= 8)
+            correct_masked(p, s, from + n, to + n, 8);
         else
-            correct_cells(p, s, from + n, phi, count, true, bits, true);
+            correct_masked(p, s, from + n, to + n, g->nx - i);
     }
 }
 
