@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export MPLBACKEND ?= Agg
 export PYTHONNOUSERSITE := 1
 
-.PHONY: help demo test test-c test-python test-notebooks check-slow lint format docs bench experiments clean
+.PHONY: help demo test test-c test-python test-notebooks check-slow fuzz lint format docs bench experiments clean
 .DEFAULT_GOAL := help
 
 help:
