@@ -13,6 +13,8 @@ from ..trees.tree import KIND_NAMES
 if TYPE_CHECKING:
     import xarray as xr
 
+BLOCK = 256  # frames read at a time
+
 
 @overload
 def degrees(angle: float) -> float: ...
@@ -82,3 +84,13 @@ def rate(ds: xr.Dataset) -> float:
     if middle <= 0 or np.abs(step - middle).max() > 0.01 * middle + 1e-6:
         raise ValueError("ds: its times are not evenly spaced; resample them first")
     return 1.0 / middle
+
+
+def chosen_branches(rotation: xr.DataArray, members: NDArray[np.intp]) -> NDArray[np.float32]:
+    """(time, member, 3), read in blocks of time, so that the rest is never held in memory."""
+    count = rotation.sizes["time"]
+    out = np.empty((count, len(members), rotation.sizes["component"]), np.float32)
+    for start in range(0, count, BLOCK):
+        block = rotation.isel(time=slice(start, start + BLOCK)).to_numpy()
+        out[start : start + BLOCK] = block[:, members]
+    return out

@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import integer, number
-from .data import branch_position, degrees, kinds, needs, one_instance, rate, recorded_rotation
+from .data import (
+    branch_position,
+    chosen_branches,
+    degrees,
+    kinds,
+    needs,
+    one_instance,
+    rate,
+    recorded_rotation,
+)
 from .styles import COLOURS, FAINT, INK, QUIET, Drawing, many, one, plain_log, quiet_grid, styled
 
 if TYPE_CHECKING:
@@ -17,6 +26,8 @@ if TYPE_CHECKING:
 
     from ..species.species import Species
     from ..trees.tree import Tree
+
+MOST = 100  # branches of a level whose spectra are taken
 
 
 @styled
@@ -32,7 +43,8 @@ def spectrum(
     """Power spectrum of the sway, with the natural frequencies that were set marked.
 
     Welch's method on the three components of the rotation vector, means removed, powers added:
-    no heading is preferred. One line a level is the median over its branches. A dashed line marks
+    no heading is preferred. One line a level is the median over its branches (over 100 of
+    them where there are more). A dashed line marks
     the f_n that was set, a band the middle 80 % of a level's.
 
     Parameters
@@ -56,23 +68,26 @@ def spectrum(
         highest frequency of a level), "legend".
     """
     rotation = _after(recorded_rotation(ds, instance=instance), number(skip, "skip", low=0))
-    hertz, power = spectral_power(rotation.to_numpy(), rate(ds), segment)
+    frames_per_second = rate(ds)
     axes = one(ax)
     artists: dict[str, Any] = {}
-    groups = _groups(ds, branch)
+    seen = []
     frequency = ds["frequency"].to_numpy() if "frequency" in ds else None
-    for name, members in groups.items():
-        line = np.median(power[:, members], axis=1)
+    for name, members in _groups(ds, branch).items():
+        some = members[np.linspace(0, len(members) - 1, min(len(members), MOST)).astype(int)]
+        turned = chosen_branches(rotation, some)
+        hertz, power = spectral_power(turned, frames_per_second, segment)
+        seen.append(power)
         label = name if len(members) == 1 else f"{name} ({len(members)})"
-        kind = name.split()[0]
-        colour = COLOURS.get(kind, INK)
+        colour = COLOURS.get(name.split()[0], INK)
+        line = np.median(power, axis=1)
         (artists[name],) = axes.plot(hertz[1:], line[1:], color=colour, label=label)
         if frequency is not None:
             artists |= _mark(axes, name, frequency[members], artists[name])
     axes.set(xscale="log", yscale="log", xlabel="frequency (Hz)")
     axes.set_ylabel("power of the sway (degrees²/Hz)")
     axes.set_xlim(hertz[1], hertz[-1])
-    _floor(axes, power[1:])
+    _floor(axes, np.concatenate([p[1:].ravel() for p in seen]))
     plain_log(axes.xaxis)
     artists["legend"] = axes.legend(loc="lower left")
     axes.set_title("Sway spectrum, f_n as set")
@@ -83,7 +98,8 @@ def spectrum(
 def _after(rotation: xr.DataArray, skip: float) -> xr.DataArray:
     if not skip:
         return rotation
-    kept = rotation.where(rotation["time"] >= rotation["time"][0] + skip, drop=True)
+    time = rotation["time"].to_numpy()
+    kept = rotation.isel(time=slice(int(np.searchsorted(time, time[0] + skip)), None))
     if kept.sizes["time"] < 16:
         raise ValueError(f"skip: {skip:g} s leave {kept.sizes['time']} frames; 16 are needed")
     return kept
