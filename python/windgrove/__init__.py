@@ -62,7 +62,7 @@ _HOMES = {
     "calibrate": ".studies.calibrate",
     "sensitivity": ".studies.sensitivity",
     "cite": ".citations",
-    "build_info": ".build_info",
+    "build_info": ".build",
 }
 _MODULES = {"kernels", "reference", "plot", "analysis", "trees", "wind", "studies"}
 

@@ -78,7 +78,7 @@ def _without_command(given: list[str]) -> int:
     top = parser()
     options = top.parse_args(given)
     if options.version:
-        from .build_info import build_info
+        from .build import build_info
 
         print(build_info())
         return 0

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from windgrove import cli
-from windgrove.build_info import build_info
+from windgrove.build import build_info
 from windgrove.commands.common import levelled, plain, text_table
 
 

@@ -55,6 +55,12 @@ def test_every_public_name_is_where_the_package_says():
     assert not missing, "\n".join(missing)
 
 
+def test_no_public_name_is_hidden_by_a_module_of_its_name():
+    """Importing `windgrove.x` puts the module on the package: a function x would be gone."""
+    modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert not modules & set(wg._HOMES)
+
+
 def test_importing_the_package_loads_no_heavy_library():
     code = (
         "import sys, windgrove, windgrove.cli;"

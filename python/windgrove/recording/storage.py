@@ -338,7 +338,7 @@ def _standard_attributes() -> dict[str, Any]:
 def _commit() -> str:
     """The commit the package was built from, where the build knows it."""
     try:
-        from ..build_info import build_info  # type: ignore[import-not-found,unused-ignore]
+        from ..build import build_info  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         return ""
     info = build_info()
