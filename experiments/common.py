@@ -37,3 +37,23 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
 def save_plot(figure: Any, path: Path) -> None:
     """PNG without dates or versions inside."""
     figure.savefig(path, dpi=130, metadata={"Software": None})
+
+
+def speed_plot(rows: Iterable[Sequence[Any]], title: str) -> Any:
+    """Median times as bars, a panel for each task; rows begin (task, implementation, median ms)."""
+    import matplotlib.pyplot as plt
+
+    import windgrove as wg
+
+    rows = list(rows)
+    tasks = list(dict.fromkeys(row[0] for row in rows))
+    with wg.plot.style("notebook"):
+        figure, axes = plt.subplots(1, len(tasks), figsize=(4 * len(tasks), 3.2), squeeze=False)
+        for ax, task in zip(axes[0], tasks, strict=True):
+            chosen = [row for row in rows if row[0] == task]
+            ours = ["#D55E00" if "windgrove" in row[1] else "#999999" for row in chosen]
+            ax.barh([row[1] for row in chosen], [row[2] for row in chosen], color=ours)
+            ax.set(xscale="log", xlabel="median time (ms)", title=task)
+            ax.invert_yaxis()
+        figure.suptitle(title)
+    return figure

@@ -11,7 +11,7 @@ import windgrove as wg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
-from common import config, folder, write_table
+from common import config, folder, save_plot, speed_plot, write_table
 
 HEADER = (
     "task", "implementation", "median_ms", "lower_quartile_ms", "upper_quartile_ms",
@@ -169,7 +169,9 @@ def main():
     forest = [specimen(250, seed) for seed in range(4)]
     rows = list(compare("one tree of 300", [specimen(300, 9)], 1, species, settings["rounds"]))
     rows += compare("forest", forest, settings["trees"] // 4, species, settings["forest_rounds"])
-    write_table(folder(__file__) / "result.csv", HEADER, rows)
+    out = folder(__file__)
+    write_table(out / "result.csv", HEADER, rows)
+    save_plot(speed_plot(rows, "one step of every spring"), out / "result.png")
 
 
 if __name__ == "__main__":
