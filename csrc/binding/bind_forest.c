@@ -140,16 +140,16 @@ static bool read_rows(PyObject* const* item, npy_intp m, npy_intp p, wg_forest* 
                 wgpy_array(item[2], "angular_velocity", NPY_FLOAT32, 3, state, true));
 }
 
-// (specimen, springs, frequency, place, turn, scale, key, then the state: three arrays of rows or
+// (specimen, springs, frequency, place, turn, scale, key, kind, kinds, then the state: three arrays of rows or
 // five of codes)
 static bool
 read_forest(PyObject* object, int32_t clamp, wg_forest* out, wg_packed* packed, npy_intp* padded)
 {
     PyObject** item;
     npy_intp count;
-    const bool codes = PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 12;
+    const bool codes = PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 14;
     out->packed = NULL;
-    if (!tuple_of(object, "forest", codes ? 12 : 10, &item) ||
+    if (!tuple_of(object, "forest", codes ? 14 : 12, &item) ||
         !read_specimen(item[0], out, &count, padded))
         return false;
     const npy_intp p = *padded, rows = wg_forest_spring_rows(clamp);
@@ -173,7 +173,9 @@ read_forest(PyObject* object, int32_t clamp, wg_forest* out, wg_packed* packed, 
            (out->turn = wgpy_array(item[4], "turn", NPY_FLOAT32, 2, (npy_intp[]){ m, 4 }, false)) &&
            (out->scale = wgpy_array(item[5], "scale", NPY_FLOAT32, 1, &m, false)) &&
            (out->key = wgpy_array(item[6], "key", NPY_UINT32, 1, &m, false)) &&
-           (codes ? read_packed(item + 7, m, p, out, packed) : read_rows(item + 7, m, p, out));
+           (out->kind = wgpy_array(item[7], "kind", NPY_UINT8, 1, &p, false)) &&
+           (out->kinds = wgpy_array(item[8], "kinds", NPY_UINT8, 1, &m, false)) &&
+           (codes ? read_packed(item + 9, m, p, out, packed) : read_rows(item + 9, m, p, out));
 }
 
 // (dt, clamp, inertia, relative_damping, torsion, limit_turn, time, first_step, noise,

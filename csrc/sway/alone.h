@@ -59,6 +59,16 @@ static walk alone_start(const wgi_forest_job* job, size_t instance, char* scratc
     return w;
 }
 
+// Lanes whose kind of branch does not move.
+static wgi8 held_branches(const walk* w, size_t lane)
+{
+    const wg_forest* forest = w->job->forest;
+    wgi8 kind;
+    for (int i = 0; i < WGI_LANES; ++i)
+        kind[i] = forest->kind[lane + (size_t)i];
+    return kind >= wgi8_set(forest->kinds[w->instance]);
+}
+
 static bool update_group(walk* w, const wgi_gust* gust, size_t lane, bool keep)
 {
     const wgi_specimen* tree = &w->job->tree;
@@ -85,8 +95,9 @@ static bool update_group(walk* w, const wgi_gust* gust, size_t lane, bool keep)
         wgi_vec3_scale(wgi_drag_factor(gust, wind), wgi_torque(pose.arm, parent.world, in_tree));
 
     const wgi_carried carried = wgi_carry(&pose, &parent, &rest, &w->flags);
-    const wgi_state next =
-        wgi_integrate(&state, &carried, torque, rest.direction, &spring, &w->flags);
+    const wgi_state next = wgi_hold(
+        held_branches(w, lane), &state,
+        wgi_integrate(&state, &carried, torque, rest.direction, &spring, &w->flags));
     wgi_store_rows(w->motion.previous, padded, lane, state.rotation);
     wgi_store_rows(w->motion.rotation, padded, lane, next.rotation);
     wgi_store_rows(w->motion.angular_velocity, padded, lane, next.angular_velocity);

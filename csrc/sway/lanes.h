@@ -41,6 +41,8 @@ typedef struct lanes_walk {
     const float* frequency[WGI_LANES];
     const float* samples[WGI_LANES];
     bool own_springs;
+    wgi8 kinds; // of every instance, how many move
+    int32_t most_kinds;
     wgi_stand stand;
     wgi_step_flags flags;
     float* frame;     // [slots][FRAME_ROWS][8]
@@ -142,6 +144,9 @@ static void set_instance(lanes_walk* w, int lane, size_t instance)
     w->stand.turn.x[lane] = q[1];
     w->stand.turn.y[lane] = q[2];
     w->stand.turn.z[lane] = q[3];
+    w->kinds[lane] = forest->kinds[instance];
+    if (forest->kinds[instance] > w->most_kinds)
+        w->most_kinds = forest->kinds[instance];
     w->stand.scale[lane] = forest->scale[instance];
     w->stand.key[lane] = forest->key[instance];
     if (job->lanes)
@@ -156,6 +161,8 @@ lanes_start(lanes_walk* w, const wgi_forest_job* job, size_t first, size_t used,
     w->used = used;
     w->own_springs = job->forest->spring_sets != 1;
     w->flags = wgi_step_flags_of(&job->options->spring);
+    w->most_kinds = 0;
+    w->kinds = wgi8_set(0);
     memset(&w->stand, 0, sizeof w->stand);
     for (int lane = 0; lane < WGI_LANES; ++lane)
         set_instance(w, lane, first + ((size_t)lane < used ? (size_t)lane : used - 1));
@@ -356,9 +363,12 @@ static wgi8 integrate_pass(lanes_walk* w, size_t begin, size_t count)
                                   load3(w->rows->angular_velocity[i]) };
         const wgi_carried carried = { load4(w->rows->turn[i]), load3(w->rows->lag[i]) };
         const wgi_spring spring = spring_of(w, begin + i, i, w->flags.exponential);
-        const wgi_state next = wgi_integrate(
-            &state, &carried, load3(w->rows->torque[i]),
-            broadcast3(tree, WGI_REST_DIRECTION, begin + i), &spring, &w->flags);
+        const wgi8 held = wgi8_set(w->job->forest->kind[begin + i]) >= w->kinds;
+        const wgi_state next = wgi_hold(
+            held, &state,
+            wgi_integrate(
+                &state, &carried, load3(w->rows->torque[i]),
+                broadcast3(tree, WGI_REST_DIRECTION, begin + i), &spring, &w->flags));
         store3(w->rows->rotation[i], next.rotation);
         store3(w->rows->angular_velocity[i], next.angular_velocity);
         bad |= wgi_not_finite(&next);
@@ -437,10 +447,26 @@ static void reduce_chunk(const lanes_walk* w, size_t begin, size_t count)
     }
 }
 
+// Whether any branch of a chunk moves in any lane.
+static bool moves(const lanes_walk* w, size_t begin, size_t count)
+{
+    for (size_t i = begin; i < begin + count; ++i)
+        if (w->job->forest->kind[i] < w->most_kinds)
+            return true;
+    return false;
+}
+
 static wgi8 step_chunk(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t count, bool keep)
 {
     load_chunk(w, begin, count);
     pose_pass(w, begin, count);
+    if (!keep && !moves(w, begin, count)) {
+        frame_pass(w, begin, count);
+        store_chunk(w, begin, count);
+        if (w->job->record && (w->job->record->sum_square || w->job->record->peak))
+            reduce_chunk(w, begin, count);
+        return wgi8_set(0);
+    }
     frame_pass(w, begin, count);
     if (w->job->lanes && gust->uniform)
         for (size_t i = 0; i < count; ++i)

@@ -172,6 +172,15 @@ WGI_INLINE wgi_state wgi_integrate(
     return next;
 }
 
+/// The old state where the mask is set, else the new one.
+WGI_INLINE wgi_state wgi_hold(wgi8 held, const wgi_state* old, wgi_state next)
+{
+    return (wgi_state){
+        wgi_vec3_select(held, old->rotation, next.rotation),
+        wgi_vec3_select(held, old->angular_velocity, next.angular_velocity),
+    };
+}
+
 /// A state that is finite has a finite sum; one that is not has not, in that lane.
 WGI_INLINE wgi8 wgi_not_finite(const wgi_state* s)
 {

@@ -50,6 +50,9 @@ typedef struct wg_forest {
     const double* place;     ///< [instance_count][3] m, world position of the tree's origin
     const float* turn;       ///< [instance_count][4] unit quaternion, tree to world axes
     const float* scale;      ///< [instance_count] > 0; moves points, never the springs
+    const uint8_t* kind;     ///< [padded] 0 trunk, 1 branch, 2 foliage; for `kinds` alone
+    const uint8_t* kinds;    ///< [instance_count] how many kinds move: 3 all, 2 wood, 1 the trunk,
+                             ///< 0 none; what does not move keeps angle and velocity and is carried
     const uint32_t* key;     ///< [instance_count] what the noise of the instance is keyed by
     float* rotation;         ///< [instance_count][3][padded] rad, frame n-1; becomes n
     float* previous;         ///< frame n-2; becomes n-1

@@ -120,6 +120,9 @@ class Group:
             np.zeros(0, np.uint32),
         )
         self.parameters: dict[str, NDArray[np.float64]] = {}
+        self.kind = np.zeros(self.padded, np.uint8)
+        self.kind[:n] = tree.kind
+        self.kinds = np.zeros(0, np.uint8)  # of every instance, how many kinds of branch move
         self.arrays = self._at_rest(0)
         self._coefficients: dict[Any, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
 
@@ -193,6 +196,7 @@ class Group:
             theirs = {k: self._for_each(parameters[k], count) for k in PARAMETER_NAMES}
             self.parameters = {k: np.concatenate([mine[k], theirs[k]]) for k in PARAMETER_NAMES}
         self.placement = self.placement.join(placement)
+        self.kinds = np.concatenate([self.kinds, np.full(count, 3, np.uint8)])
         rest = self._at_rest(count)
         if new:
             self.arrays = rest
@@ -210,6 +214,7 @@ class Group:
         if self.sets > 1:
             self.parameters = {k: v[index] for k, v in self.parameters.items()}
         self.placement = self.placement.take(index)
+        self.kinds = np.ascontiguousarray(self.kinds[index])
         self.arrays = tuple(np.ascontiguousarray(values[index]) for values in self.arrays)
         self._coefficients.clear()
 
@@ -301,7 +306,7 @@ class Group:
         springs, frequency = self.coefficients(options, clock.dt)
         p = self.placement
         scratch = np.empty(_kernels.forest_scratch(self.padded, options.threads), np.uint8)
-        placed = (p.place, p.turn, p.scale, p.key)
+        placed = (p.place, p.turn, p.scale, p.key, self.kind, self.kinds)
         forest = (self.specimen, springs, frequency, *placed, *self.arrays)
         drag = self.drag() if record is not None and record[6] is not None else None
         packed = options.packed(clock)

@@ -16,6 +16,7 @@ from ..species.load import load_species
 from ..species.species import Species
 from ..trees.parameters import branch_parameters
 from ..trees.tree import Tree
+from .detail import DETAILS, detail_error, moving_kinds
 from .feed import Feed
 from .group import PARAMETER_NAMES, STATE_NAMES, Clock, Group, InstanceState, Placement, StepOptions
 from .placing import keys_of, quaternions_of
@@ -340,6 +341,58 @@ class Sway:
             given = (rotation, before, angular_velocity)
             pairs = zip(given, STATE_NAMES, strict=True)
             group.write(int(slot), [_fitting(values, name, shape) for values, name in pairs])
+
+    @property
+    def detail(self) -> tuple[str, ...]:
+        """Of every instance: "full", "wood", "trunk" or "frozen"."""
+        return tuple(DETAILS[3 - self._groups[g].kinds[s]] for g, s in self._where)
+
+    def set_detail(self, detail: str, instance: ArrayLike | None = None) -> None:
+        """Choose what moves: everything, wood alone, trunks alone, or nothing.
+
+        Parameters
+        ----------
+        detail : {"full", "wood", "trunk", "frozen"}
+            Branches that do not move keep their angle and velocity and are carried by those that
+            do, so that nothing jumps when the detail changes.
+        instance : int or array_like of int, optional
+            All by default.
+        """
+        count = moving_kinds(detail)
+        chosen = np.arange(len(self)) if instance is None else np.atleast_1d(instance)
+        for i in chosen:
+            number, slot = self._where[checks.integer(i, "instance", low=0, high=len(self) - 1)]
+            self._groups[number].kinds[slot] = count
+
+    def detail_error(self, viewpoint: ArrayLike, *, speed: float = 8.0) -> NDArray[np.float64]:
+        """What each detail leaves out, as seen from a point.
+
+        Parameters
+        ----------
+        viewpoint : array_like, shape (3,)
+            [m]
+        speed : float
+            Wind in which the branches are taken at their static angle [m/s].
+
+        Returns
+        -------
+        numpy.ndarray, shape (m, 4)
+            Angle [rad] under which the rms missing displacement of a tree's far ends is seen, for
+            "full" (0), "wood", "trunk" and "frozen".
+        """
+        return detail_error(self, viewpoint, speed)
+
+    def choose_detail(
+        self, viewpoint: ArrayLike, *, tolerance: float = 1e-3, speed: float = 8.0
+    ) -> None:
+        """Give every tree the coarsest detail whose error from `viewpoint` is below `tolerance`.
+
+        The default, 1e-3 rad, is about a pixel of a screen 60 degrees wide.
+        """
+        tolerance = checks.number(tolerance, "tolerance", low=0.0)
+        error = self.detail_error(viewpoint, speed=speed)
+        for i, row in enumerate(error):
+            self.set_detail(DETAILS[int(np.flatnonzero(row <= tolerance)[-1])], i)
 
     def reset(self) -> None:
         """Everything at rest and the clock at 0."""
