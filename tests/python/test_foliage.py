@@ -188,3 +188,18 @@ def test_scanned_trees_meet_a_budget_without_a_change_that_shows(data, name, bud
     assert abs(changes["merge_trunk_drag_change"]) < 1e-3
     assert abs(changes["merge_trunk_frequency_change"]) < 1e-12
     assert changes["merge_stretch"] < 6
+
+
+@pytest.mark.parametrize("budget", [600, 250])
+def test_leaves_by_rule_are_those_of_the_whole_tree_whatever_the_budget(data, budget):
+    """Sums of the merging rule are kept exactly; what differs is the order of summation."""
+    oak = wg.load_species("oak")
+    path = data / "leafgen/ExampleQSM.mat"
+    whole = wg.read_tree(path, foliage="bundles")
+    merged = wg.read_tree(path, foliage="bundles", branch_budget=budget)
+    assert len(merged) <= budget
+    assert merged.area.sum() == pytest.approx(whole.area.sum(), rel=1e-12)
+    before, after = wg.branch_parameters(whole, oak), wg.branch_parameters(merged, oak)
+    assert after.mass[0] == pytest.approx(before.mass[0], rel=1e-12)
+    assert after.direct_drag.sum() == pytest.approx(before.direct_drag.sum(), rel=1e-12)
+    assert after.frequency[0] == pytest.approx(before.frequency[0], rel=1e-12)
