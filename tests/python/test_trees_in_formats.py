@@ -211,3 +211,36 @@ def test_a_description_keeps_to_ten_lines_whatever_there_is_to_say(data):
         text = describe(path, length=0.1, radius="pipe", bad_rows="drop")
         assert len(text.splitlines()) <= 10
     assert "2 root(s)" in describe(data / "itsme" / "single_tree_2_qsm.mat")
+
+
+FIELD_TABLE = """Lfd;Mutter;von X;von Y;von Z;bis X;bis Y;bis Z;Dicke
+101;;0;0;0;0;0;2;200
+102;101;0;0;2;0;0;4;150
+103;102;0;0;4;1;0;5;80
+"""
+
+
+def test_columns_of_any_name_are_told_by_the_name_to_use(tmp_path):
+    path = tmp_path / "plot7.csv"
+    path.write_text(FIELD_TABLE)
+    with pytest.raises(wg.TreeFormatError, match="without the columns that place and link"):
+        wg.read_tree(path)
+    columns = {"id": "lfd", "parent": "Mutter", "diameter (mm)": "Dicke"}
+    columns |= {f"start_{k}": f"von {k}" for k in "xyz"} | {f"end_{k}": f"bis {k}" for k in "xyz"}
+    tree = wg.read_tree(path, columns=columns)
+    expected = np.pi / 4 * (2 * 0.2**2 + 2 * 0.15**2 + np.sqrt(2) * 0.08**2)
+    assert tree.volume.sum() == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(
+        wg.TreeFormatError, match="0 columns named 'Nummer', which columns= calls 'id'"
+    ):
+        wg.read_tree(path, columns={"id": "Nummer"})
+
+
+def test_parents_that_name_ids_need_a_column_of_ids(tmp_path):
+    path = tmp_path / "table.csv"
+    header = "lfd,parent,start_x,start_y,start_z,end_x,end_y,end_z,radius"
+    rows = ["101,,0,0,0,0,0,2,0.1", "102,101,0,0,2,0,0,4,0.1", "103,102,0,0,4,0,0,5,0.05"]
+    path.write_text("\n".join([header, *rows]))
+    with pytest.raises(wg.TreeFormatError, match="no column of ids was found"):
+        wg.read_tree(path)
+    assert wg.read_tree(path, columns={"id": "lfd"}).height == 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any
 
 from .. import checks
@@ -30,6 +31,8 @@ def open_trees(
     name, raw = read_bytes(path)
     content = Content(name, raw, encoding)
     del raw
+    if isinstance(options.columns, Mapping):
+        content.layout.rename(options.columns)
     parsed: list[Parsed] = _choose(content, format).read(content, options)
     content.release()
     return parsed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def read_tree(
     model: int | None = None,
     missing_parents: str = "refuse",
     bad_rows: str = "refuse",
-    columns: str | None = None,
+    columns: str | Mapping[str, str] | None = None,
     radius: Any = None,
     units: str | None = None,
     recentre: bool = True,
@@ -69,8 +69,10 @@ def read_tree(
         What becomes of rows whose parent does not exist.
     bad_rows : "refuse" or "drop"
         What becomes of rows with numbers that no cylinder has (NaN, below 0, beyond 1e9 m).
-    columns : str, optional
-        Order of the columns of a table without a header; see ``docs/concepts/trees-in.md``.
+    columns : mapping of str to str, or str, optional
+        For a table with a header, the file's own names of columns that are not found by
+        themselves, by the name to use: ``{"id": "Nr.", "parent": "Mutter", "radius (mm)": "R"}``.
+        For one without, the order of the columns; see ``docs/concepts/trees-in.md``.
     radius : float, "pipe" or ("pipe", float), optional
         For cylinders without a radius or with radius 0 (m): one for all, or the pipe model from
         tips of 2 mm or of the radius given.
@@ -215,7 +217,7 @@ def _request(
     strict: bool = False,
     missing_parents: str = "refuse",
     bad_rows: str = "refuse",
-    columns: str | None = None,
+    columns: str | Mapping[str, str] | None = None,
     radius: Any = None,
     units: str | None = None,
     recentre: bool = True,

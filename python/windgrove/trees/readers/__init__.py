@@ -6,7 +6,7 @@ list of `Parsed`: trees of the file or alternative models of one tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,7 @@ class Options:
 
     strict: bool = False
     missing_parents: str = "refuse"
-    columns: str | None = None
+    columns: str | Mapping[str, str] | None = None
     radius: Any = None
     units: tuple[float, float] | None = None  # metres in a unit: of lengths, of diameters
     length: float | None = None

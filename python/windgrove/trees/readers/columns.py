@@ -19,10 +19,12 @@ FloatArray = NDArray[np.float64]
 # Plain names (no case, no punctuation), the most particular first.
 ONE = {
     "id": ("cylid", "cylinderid", "cylinderids", "nodeid", "segmentid", "id", "cyl", "node",
-           "index", "cylinder"),
+           "index", "cylinder", "cylno", "cylnr", "cylindernumber", "segmentnr", "segmentno",
+           "segment", "nr", "no"),
     "parent": ("cylinderparentid", "cylparentid", "parentcylid", "parentcylinderid",
                "parentcylinder", "parentnodeid", "parentid", "parentindex", "parentnode",
-               "parent", "father", "mother"),
+               "parent", "father", "mother", "parentsegmentid", "parentsegment", "parentnr",
+               "parentno", "parentnumber", "motherid", "fatherid"),
     "radius": ("radiuscyl", "cylinderradius", "radius", "rad", "r"),
     "diameter": ("diametercyl", "cylinderdiameter", "diameter", "diam", "dia", "d"),
     "length": ("cylinderlength", "length", "len", "l"),
@@ -237,6 +239,13 @@ def _parents(
     table: Table, roles: Roles, ids: NDArray[np.int64], notes: Notes, options: Options
 ) -> NDArray[np.int64]:
     parents = table.integers(roles.one["parent"], blank=NO_PARENT)
+    if "id" not in roles.one and options.missing_parents == "refuse":
+        strangers = (parents > 0) & ~np.isin(parents, ids)
+        if strangers.sum() > len(parents) / 10:
+            notes.refuse(
+                "no column of ids was found, and the parents do not count rows: name that column "
+                'id, or say columns={"id": "its name"}'
+            )
     return resolve_parents(ids, parents, notes, missing=options.missing_parents)
 
 

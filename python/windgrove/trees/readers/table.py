@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import TreeFormatError
 from ..cylinders import Notes
 from .source import Content
 
@@ -163,6 +164,20 @@ class Layout:
         self.width = self._width()
         decimals = any(re.search(r"\d,\d", cell) for row in self.rows for cell in row)
         self.decimal = "," if self.delimiter != "," and decimals else "."
+
+    def rename(self, columns: Mapping[str, str]) -> None:
+        """Give columns other names: `columns` has the file's name of each name to use."""
+        for name, given in columns.items():
+            places = [
+                i for i, cell in enumerate(self.header) if plain_name(cell) == plain_name(given)
+            ]
+            if len(places) != 1:
+                raise TreeFormatError(
+                    self.content.name,
+                    f"has {len(places)} columns named {given!r}, which columns= calls {name!r}; "
+                    f"its header is {', '.join(map(repr, self.header[:40])) or 'missing'}",
+                )
+            self.header[places[0]] = name
 
     def _width(self) -> int:
         """Cells of a row. Rows of one more than the header hold an empty last cell, or the names

@@ -8,6 +8,8 @@ added, UnmodRadius, branch. The count does not tell them apart; what the columns
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,7 +68,7 @@ def _expand(names: list[str]) -> list[str]:
     return wide
 
 
-def _without_header(content: Content, notes: Notes, columns: str | None) -> tuple[Table, str]:
+def _without_header(content: Content, notes: Notes, columns: Any) -> tuple[Table, str]:
     width = content.layout.width
     fitting = [name for name, order in ORDERS.items() if len(order) == width]
     if columns is not None:
