@@ -50,6 +50,9 @@ class DemoReport:
     duration: float  # s
     rows: list[LevelRow]
     spectral_peak: float  # Hz, of the trunk's recorded sway near its f_n; NaN where none is
+    wind_at_trunk: tuple[float, float, float]  # m/s: mean, least and greatest speed recorded there
+    peak_time: float  # s, of the trunk's greatest angle
+    settling: float  # s, within which a peak is the swing from rest into the wind
     advice: list[str] = field(default_factory=list)
     files: dict[str, Path] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -174,6 +177,9 @@ def run_demo(
         duration=duration,
         rows=rows,
         spectral_peak=_spectral_peak(ds, rows[0].frequency_realised),
+        wind_at_trunk=_wind_at_trunk(ds),
+        peak_time=_peak_time(ds),
+        settling=_settling(ds),
         advice=_advice(tree, preset, ds),
         files=files,
     )
@@ -294,6 +300,17 @@ def _spectral_peak(ds: xr.Dataset, frequency: float) -> float:
         return float("nan")
     top = near[np.argmax(power.sum(axis=-1)[near])]
     return float(hertz[top]) if near[0] < top < near[-1] else float("nan")
+
+
+def _wind_at_trunk(ds: xr.Dataset) -> tuple[float, float, float]:
+    wind = ds["wind"].isel(instance=0, branch=0).to_numpy().astype(np.float64)
+    speed = np.linalg.norm(wind[np.isfinite(wind).all(axis=-1)], axis=-1)
+    return float(speed.mean()), float(speed.min()), float(speed.max())
+
+
+def _peak_time(ds: xr.Dataset) -> float:
+    angle = ds["rotation"].isel(instance=0, branch=0).to_numpy().astype(np.float64)
+    return float(ds["time"][int(np.argmax(np.sum(angle**2, axis=-1)))])
 
 
 def _advice(tree: Tree, species: Species, ds: xr.Dataset) -> list[str]:

@@ -43,6 +43,12 @@ def test_the_rows_are_those_of_the_recording(demo):
     assert_allclose(trunk.frequency_realised, table["realised_frequency"][0])
     assert_allclose(trunk.sway_rms_deg, np.degrees(np.sqrt(np.mean(angle[:, 0] ** 2))))
     assert_allclose(trunk.sway_peak_deg, np.degrees(angle[:, 0].max()))
+    with wg.open_recording(report.files["recording"]) as ds:
+        speed = np.linalg.norm(ds["wind"].to_numpy()[:, 0, 0].astype(float), axis=-1)
+        speed = speed[np.isfinite(speed)]
+        assert_allclose(report.peak_time, float(ds["time"][int(angle[:, 0].argmax())]))
+    assert_allclose(report.wind_at_trunk, [speed.mean(), speed.min(), speed.max()])
+    assert f"wind recorded at the trunk: mean {speed.mean():.2g} m/s" in text(report)
     leaves = report.rows[-1]
     here = tree.kind == 2
     assert leaves.branches == here.sum()

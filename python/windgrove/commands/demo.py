@@ -71,6 +71,12 @@ def text(report: Any) -> str:
         f"{report.duration:g} s at 30 Hz (frequencies and ratios: medians of a level)",
         text_table(header, rows),
     ]
+    mean, least, most = report.wind_at_trunk
+    swing = " (the swing from rest into the wind)" if report.peak_time < report.settling else ""
+    parts.append(
+        f"wind recorded at the trunk: mean {mean:.2g} m/s, {least:.2g} to {most:.2g}; "
+        f"its peak sway is at {report.peak_time:.1f} s{swing}"
+    )
     if report.spectral_peak == report.spectral_peak:
         parts.append(
             f"near its f_n the trunk's recorded sway peaks at {report.spectral_peak:.3g} Hz"

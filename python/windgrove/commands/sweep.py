@@ -22,6 +22,7 @@ from .common import (
     text_table,
 )
 
+UNITS = {"frequency": "Hz", "realised_frequency": "Hz", "sway_rms": "rad", "sway_peak": "rad"}
 PARAMETERS = ("beta", "zeta", "gamma", "rho", "propagation")
 
 
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(frame.to_dict(orient="records"))
     else:
-        columns = list(frame.columns)
+        columns = [f"{name} ({UNITS[name]})" if name in UNITS else name for name in frame.columns]
         print(text_table(columns, frame.itertuples(index=False)))
 
 
