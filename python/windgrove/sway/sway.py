@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from ..errors import Diverged
 from ..kernels.sway import CLAMPS, DAMPING_RATES
 from ..species.load import load_species
 from ..species.species import Species
-from ..trees.parameters import branch_parameters
 from ..trees.tree import Tree
 from .detail import DETAILS, detail_error, moving_kinds
 from .feed import Feed
 from .group import PARAMETER_NAMES, STATE_NAMES, Clock, Group, InstanceState, Placement, StepOptions
+from .instance_parameters import own_parameters, parameters_of
 from .placing import keys_of, quaternions_of
 
 STATES = ("float32", "packed")
@@ -163,7 +163,7 @@ class Sway:
         place = np.atleast_2d(checks.array(at, "at", dtype=np.float64, finite=True))
         if place.shape[1:] != (3,):
             raise ValueError(f"at: expected shape (m, 3), got {np.shape(at)}")
-        own = _own_parameters(parameters, trees)
+        own = own_parameters(parameters, trees)
         count = _common_length(
             tree=len(trees),
             species=len(kinds),
@@ -202,7 +202,7 @@ class Sway:
             group = self._groups[number]
             where[index, 0] = number
             where[index, 1] = len(group) + np.arange(len(index))
-            own_here = _parameters_of(tree, [kinds[i] for i in index]) if own is None else own
+            own_here = parameters_of(tree, [kinds[i] for i in index]) if own is None else own
             group.add(placement.take(index), own_here)
         self._where = np.concatenate([self._where, where])
         self._species += kinds
@@ -568,45 +568,3 @@ def _scales(scale: ArrayLike, count: int) -> NDArray[np.float32]:
     if (values <= 0).any():
         raise ValueError("scale: expected numbers above 0")
     return np.ascontiguousarray(np.broadcast_to(values.ravel(), (count,)))
-
-
-def _parameters_of(tree: Tree, kinds: Iterable[Species]) -> dict[str, NDArray[np.float64]]:
-    """(1, n) where all are the same species, else (m, n)."""
-    kinds = list(kinds)
-    if all(kind is kinds[0] for kind in kinds):
-        kinds = kinds[:1]
-    made = {id(kind): branch_parameters(tree, kind) for kind in kinds}
-    return {
-        name: np.stack([getattr(made[id(kind)], name) for kind in kinds])
-        for name in PARAMETER_NAMES
-    }
-
-
-def _own_parameters(given: Any, trees: list[Tree]) -> dict[str, NDArray[np.float64]] | None:
-    if given is None:
-        return None
-    if len({id(tree) for tree in trees}) != 1:
-        raise ValueError("parameters: only with a single tree")
-    n = len(trees[0])
-    read = {}
-    for name in ("mass", "stiffness", "damping", "drag"):
-        try:
-            value = given[name] if hasattr(given, "keys") else getattr(given, name)
-        except (KeyError, AttributeError):
-            raise ValueError(f"parameters: misses {name}") from None
-        values = checks.array(value, f"parameters.{name}", dtype=np.float64, finite=True)
-        values = np.atleast_2d(values)
-        if values.shape[1:] != (n,):
-            raise ValueError(f"parameters.{name}: expected shape ({n},) or (m, {n})")
-        low = values.min()
-        if low < 0 or (name == "mass" and low == 0):
-            raise ValueError(f"parameters.{name}: expected numbers above 0, got {low:g}")
-        read[name] = values
-    shape = np.broadcast_shapes(*(v.shape for v in read.values()))
-    read = {name: np.ascontiguousarray(np.broadcast_to(v, shape)) for name, v in read.items()}
-    root = np.sqrt(read["stiffness"] * read["mass"])
-    read["frequency"] = np.sqrt(read["stiffness"] / read["mass"]) / (2 * np.pi)
-    read["damping_ratio"] = np.divide(
-        read["damping"], 2 * root, out=np.zeros_like(root), where=root > 0
-    )
-    return read
