@@ -6,6 +6,9 @@ writable, float32 and C-ordered. `windgrove.reference` holds a plain NumPy doubl
 every function under the same name.
 """
 
+import os as _os
+
+from .. import _kernels
 from .noise import perlin
 from .projection import ProjectionReport, divergence, project, project_report
 from .skin import skin
@@ -35,3 +38,10 @@ __all__ = [
     "unpack_rotation",
     "voxelize",
 ]
+
+_wanted = _os.environ.get("WINDGROVE_ISA")
+if _wanted and _wanted != _kernels.isa():
+    raise ImportError(
+        f"WINDGROVE_ISA: this build and processor have no {_wanted!r}; "
+        f"they chose {_kernels.isa()!r}; expected 'scalar' or 'avx2'"
+    )
