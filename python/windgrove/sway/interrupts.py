@@ -25,6 +25,7 @@ def patient_interrupts() -> Iterator[Callable[[], None]]:
 
     def check() -> None:
         if pressed:
+            pressed.clear()
             raise KeyboardInterrupt
 
     ours = (
