@@ -187,15 +187,37 @@ WGI_INLINE bool row_meets_solids(const wgi_advect_job* job, ptrdiff_t row)
            wgi_any_mark(marks + job->slab, three_rows);
 }
 
-// near[n] is non-zero where a cell within one of cell begin + n of the row is solid in y and z.
-WGI_INLINE void
-search_solids(const wgi_advect_job* job, ptrdiff_t begin, int32_t count, uint8_t* restrict near)
+WGI_INLINE void solids_around_8(const uint8_t* p, ptrdiff_t y, ptrdiff_t z, uint8_t* near)
 {
-    const uint8_t* restrict p = job->solid + begin;
+#define THREE_ROWS(load, p) (load((p)-y) | load(p) | load((p) + y))
+    const uint64_t any = THREE_ROWS(wgi_load_marks, p - z) | THREE_ROWS(wgi_load_marks, p) |
+                         THREE_ROWS(wgi_load_marks, p + z);
+    memcpy(near, &any, sizeof any);
+}
+
+WGI_INLINE void solids_around_32(const uint8_t* p, ptrdiff_t y, ptrdiff_t z, uint8_t* near)
+{
+    const wgi8 any = THREE_ROWS(wgi_load_32_marks, p - z) | THREE_ROWS(wgi_load_32_marks, p) |
+                     THREE_ROWS(wgi_load_32_marks, p + z);
+    memcpy(near, &any, sizeof any);
+}
+
+// near[n] is non-zero where a cell within one of cell begin + n of the row is solid in y and z;
+// eight cells at least. The last vector repeats what the one before it wrote.
+WGI_INLINE void
+search_solids(const wgi_advect_job* job, ptrdiff_t begin, int32_t count, uint8_t* near)
+{
+    const uint8_t* p = job->solid + begin;
     const ptrdiff_t y = job->nx, z = job->slab;
-    for (int32_t n = 0; n < count; ++n, ++p)
-        near[n] =
-            (uint8_t)(p[-z - y] | p[-z] | p[-z + y] | p[-y] | p[0] | p[y] | p[z - y] | p[z] | p[z + y]);
+    if (count >= 32) {
+        for (int32_t n = 0; n < count - 32; n += 32)
+            solids_around_32(p + n, y, z, near + n);
+        solids_around_32(p + count - 32, y, z, near + count - 32);
+        return;
+    }
+    for (int32_t n = 0; n < count - 8; n += 8)
+        solids_around_8(p + n, y, z, near + n);
+    solids_around_8(p + count - 8, y, z, near + count - 8);
 }
 
 // `near` starts one cell before the strip, `own` with it.

@@ -12,7 +12,7 @@ static void copy_cell(const wgi_advect_job* job, ptrdiff_t at)
         job->out[c * job->cells + at] = job->field[c * job->cells + at];
 }
 
-static void copy_run(const wgi_advect_job* job, ptrdiff_t at, int32_t count)
+WGI_INLINE void copy_run(const wgi_advect_job* job, ptrdiff_t at, int32_t count)
 {
     for (int32_t c = 0; c < job->components; ++c)
         memcpy(
@@ -108,111 +108,82 @@ WGI_INLINE wgf8 share_of_masks8(wgi8 a, wgi8 b, wgf8 fraction, wgf8* weight)
     return wgf8_from_bits(wgf8_bits(wgf8_select(a, fraction, one)) & b & some);
 }
 
-// What solids do to a strip.
-typedef struct surroundings {
-    uint64_t corner[8]; // marks of the eight corners of the eight lanes, a byte a lane
-    uint64_t own;       // 0xff where a lane is solid itself
-} surroundings;
-
-WGI_INLINE wgi8 air_at(const surroundings* around, int corner)
+WGI_INLINE wgf8 load_byte_marks(const void* base, ptrdiff_t at, const strip* s, int ways, int far)
 {
-    return wgi8_load_bytes((const uint8_t*)&around->corner[corner]) == wgi8_set(0);
+    (void)s, (void)ways, (void)far;
+    return wgf8_from_bits(wgi8_load_bytes((const uint8_t*)base + at));
 }
 
-WGI_INLINE void strip_beside_solids(
-    const wgi_advect_job* job, ptrdiff_t at, const strip* s, const surroundings* around, int ways)
-{
-    wgi8 air[8];
-    wgf8 share[7], row[4], face[2], all;
-    for (int n = 0; n < 8; ++n)
-        air[n] = air_at(around, n);
-    for (int n = 0; n < 4; ++n)
-        share[n] = share_of_masks8(air[2 * n], air[2 * n + 1], s->fraction[0], &row[n]);
-    for (int n = 0; n < 2; ++n)
-        share[4 + n] = share8(row[2 * n], row[2 * n + 1], s->fraction[1], &face[n]);
-    share[6] = share8(face[0], face[1], s->fraction[2], &all);
-    const wgi8 keep = (wgi8)(all == wgf8_set(0.0f)) |
-                      (wgi8_load_bytes((const uint8_t*)&around->own) != wgi8_set(0));
+CORNER_OF_AXIS(marks_x, load_byte_marks, 0)
+CORNER_OF_AXIS(marks_y, marks_x, 1)
+CORNER_OF_AXIS(marks_corner, marks_y, 2)
 
+// What solids leave of a strip's corners.
+typedef struct surroundings {
+    wgi8 air[8];   // of each corner
+    wgf8 share[7]; // of the far places along x (4), y (2), z (1)
+    wgi8 keep;     // lanes that are solid themselves, or all of whose corners are
+} surroundings;
+
+// Written out, as are the corners' values below: compilers do not unroll a loop over them, and then
+// decide for each which of its axes are far.
+#define EACH_CORNER(corner)                                                                        \
+    corner(0) corner(1) corner(2) corner(3) corner(4) corner(5) corner(6) corner(7)
+
+WGI_INLINE void survey(const uint8_t* own, const strip* s, surroundings* around, int ways)
+{
+    const uint8_t* near = own + s->near;
+    wgi8* air = around->air;
+    wgf8 *share = around->share, row[4], face[2], all;
+#define AIR_AT(n) air[n] = wgf8_bits(marks_corner(near, 0, s, ways, n)) == wgi8_set(0);
+    EACH_CORNER(AIR_AT)
+    share[0] = share_of_masks8(air[0], air[1], s->fraction[0], &row[0]);
+    share[1] = share_of_masks8(air[2], air[3], s->fraction[0], &row[1]);
+    share[2] = share_of_masks8(air[4], air[5], s->fraction[0], &row[2]);
+    share[3] = share_of_masks8(air[6], air[7], s->fraction[0], &row[3]);
+    share[4] = share8(row[0], row[1], s->fraction[1], &face[0]);
+    share[5] = share8(row[2], row[3], s->fraction[1], &face[1]);
+    share[6] = share8(face[0], face[1], s->fraction[2], &all);
+    around->keep = (wgi8)(all == wgf8_set(0.0f)) | (wgi8)(wgi8_load_bytes(own) != wgi8_set(0));
+}
+
+// The value of eight lanes from the near corner at `near`.
+WGI_INLINE wgf8
+value_beside_solids(const float* near, const strip* s, const surroundings* around, int ways)
+{
+    const wgf8* share = around->share;
+    wgf8 v[8];
+#define VALUE_AT(n)                                                                                \
+    v[n] = wgf8_from_bits(wgf8_bits(values_corner(near, 0, s, ways, n)) & around->air[n]);
+    EACH_CORNER(VALUE_AT)
+    const wgf8 low = lerp(lerp(v[0], v[1], share[0]), lerp(v[2], v[3], share[1]), share[4]);
+    const wgf8 high = lerp(lerp(v[4], v[5], share[2]), lerp(v[6], v[7], share[3]), share[5]);
+    return lerp(low, high, share[6]);
+}
+
+WGI_INLINE void
+strip_beside_solids(const wgi_advect_job* job, ptrdiff_t at, const strip* s, int ways)
+{
+    surroundings around;
+    survey(job->solid + at, s, &around, ways);
     const float* own = job->field + at;
     float* out = job->out + at;
     for (int32_t c = job->components; c > 0; --c, own += job->cells, out += job->cells) {
-        wgf8 face_value[2];
-        for (int n = 0; n < 2; ++n) {
-            wgf8 corner[4];
-            for (int far = 0; far < 4; ++far) {
-                const wgf8 value = values_corner(own + s->near, 0, s, ways, 4 * n + far);
-                corner[far] = wgf8_from_bits(wgf8_bits(value) & air[4 * n + far]);
-            }
-            face_value[n] = lerp(
-                lerp(corner[0], corner[1], share[2 * n]),
-                lerp(corner[2], corner[3], share[2 * n + 1]), share[4 + n]);
-        }
-        const wgf8 moved = lerp(face_value[0], face_value[1], share[6]);
-        wgf8_store(out, wgf8_select(keep, wgf8_load(own), moved));
-    }
-}
-
-// 0xff in byte n where bit n is set.
-WGI_INLINE uint64_t bytes_of_bits(int bits)
-{
-    return wgi_full_bytes(((uint64_t)bits * 0x0101010101010101u) & 0x8040201008040201u);
-}
-
-// Marks of the corners of a strip; without a branch, since near walls every second one would be
-// foreseen wrongly.
-static void survey(const uint8_t* own, const strip* s, surroundings* around)
-{
-    uint64_t back[3], row[3][2], face[3][4];
-    for (int axis = 0; axis < 3; ++axis)
-        back[axis] = bytes_of_bits(wgi8_mask(wgf8_bits(s->step[axis])));
-    const uint8_t* base = own + s->near;
-    for (int z = 0; z < 3; ++z) {
-        for (int y = 0; y < 3; ++y) {
-            const uint8_t* p = base + (z - 1) * s->stride[2] + (y - 1) * s->stride[1];
-            row[y][0] = wgi_load_marks(p);
-            row[y][1] = (wgi_load_marks(p - 1) & back[0]) | (wgi_load_marks(p + 1) & ~back[0]);
-        }
-        for (int x = 0; x < 2; ++x) {
-            face[z][x] = row[1][x];
-            face[z][2 + x] = (row[0][x] & back[1]) | (row[2][x] & ~back[1]);
-        }
-    }
-    for (int n = 0; n < 4; ++n) {
-        around->corner[n] = face[1][n];
-        around->corner[4 + n] = (face[0][n] & back[2]) | (face[2][n] & ~back[2]);
-    }
-    around->own = wgi_full_bytes(wgi_load_marks(own));
-}
-
-static void restore_solids(const wgi_advect_job* job, ptrdiff_t at, const surroundings* around)
-{
-    const wgi8 solid = wgi8_load_bytes((const uint8_t*)&around->own) != wgi8_set(0);
-    for (int32_t c = 0; c < job->components; ++c) {
-        float* out = job->out + c * job->cells + at;
-        const wgf8 own = wgf8_load(job->field + c * job->cells + at);
-        wgf8_store(out, wgf8_select(solid, own, wgf8_load(out)));
+        const wgf8 moved = value_beside_solids(own + s->near, s, &around, ways);
+        wgf8_store(out, wgf8_select(around.keep, wgf8_load(own), moved));
     }
 }
 
 // A strip whose neighbours may be solid; its near corners and their neighbours lie in the grid.
-static void advect_beside(const wgi_advect_job* job, ptrdiff_t at, strip* s)
+// Near walls few strips go one way along y and z, and which do cannot be foreseen: two forms serve
+// all.
+WGI_INLINE void advect_beside(const wgi_advect_job* job, ptrdiff_t at, strip* s)
 {
-    surroundings around;
-    const int mixture = set_ways(s);
-    survey(job->solid + at, s, &around);
-    uint64_t touched = 0;
-    for (int n = 0; n < 8; ++n)
-        touched |= around.corner[n];
-    if ((touched & ~around.own) != 0) {
-#define BESIDE_SOLIDS(ways) strip_beside_solids(job, at, s, &around, ways)
-        FOR_EACH_MIXTURE(mixture, BESIDE_SOLIDS)
-        return;
-    }
-#define BETWEEN_SOLIDS(ways) strip_in_air(job, s, job->field + at + s->near, job->out + at, ways)
-    FOR_EACH_MIXTURE(mixture, BETWEEN_SOLIDS)
-    if (around.own != 0)
-        restore_solids(job, at, &around);
+    set_ways(s);
+    if (s->way[0] == MIXED)
+        strip_beside_solids(job, at, s, WAYS(MIXED, MIXED, MIXED));
+    else
+        strip_beside_solids(job, at, s, WAYS(ONE_WAY, MIXED, MIXED));
 }
 
 // A strip with long displacements: true where all eight share one offset and the window of their
@@ -303,6 +274,35 @@ advect_strip(const wgi_advect_job* job, int32_t i, int32_t j, int32_t k, ptrdiff
 #endif
 }
 
+// A row that meets solids: strips start at the first cell of air, so that what is solid before it
+// costs a copy.
+static void advect_built_row(const wgi_advect_job* job, int32_t j, int32_t k, ptrdiff_t row)
+{
+    const int32_t end = job->nx - 1;
+    search found = { .end = 0 };
+    for (int32_t next = 1; next < end;) {
+        // The eight marks at `next` lie in the array, though perhaps in the next row.
+        const int32_t solids = wgi_leading_marks(job->solid + row + next);
+        if (solids > 0) {
+            // Eight cells at once, in the row: what is not solid among them is advected later.
+            if (next + 8 <= job->nx)
+                copy_run(job, row + next, 8);
+            else
+                for (int32_t i = next; i < end; ++i)
+                    copy_cell(job, row + i);
+            next += solids;
+            continue;
+        }
+        // The last strip of a row starts early and repeats a few cells.
+        const int32_t i = next + 8 <= end ? next : end - 8;
+        if (enclosure_at(job, row, i, &found) == OPEN)
+            advect_strip(job, i, j, k, row + i);
+        else
+            advect_near_solids(job, i, j, k, row + i);
+        next = i + 8;
+    }
+}
+
 static void advect_row(const wgi_advect_job* job, int32_t j, int32_t k)
 {
     const ptrdiff_t row = k * job->slab + (ptrdiff_t)j * job->nx;
@@ -314,18 +314,13 @@ static void advect_row(const wgi_advect_job* job, int32_t j, int32_t k)
             advect_cell(job, i, j, k);
         return;
     }
-    const bool built = job->solid && row_meets_solids(job, row);
-    search found = { .end = 0 };
+    if (job->solid && row_meets_solids(job, row)) {
+        advect_built_row(job, j, k, row);
+        return;
+    }
     for (int32_t next = 1; next < end; next += 8) {
-        // The last strip of a row starts early and repeats a few cells.
         const int32_t i = next + 8 <= end ? next : end - 8;
-        const enclosure around = built ? enclosure_at(job, row, i, &found) : OPEN;
-        if (around == OPEN)
-            advect_strip(job, i, j, k, row + i);
-        else if (around == SOLID)
-            copy_run(job, row + i, 8);
-        else
-            advect_near_solids(job, i, j, k, row + i);
+        advect_strip(job, i, j, k, row + i);
     }
 }
 

@@ -176,9 +176,10 @@ static void write_line(
     for (size_t c = 0; c < 3; ++c) {
         const float base = (float)(factor * mean[c]);
         float* out = grid->velocity + c * wgi_grid_cells(grid) + at;
-        for (size_t i = 0; i < (size_t)cells; ++i)
-            if (!(solid && solid[i * stride]))
-                out[i * stride] = noise ? base + amplitude * noise[c][i] : base;
+        for (size_t i = 0; i < (size_t)cells; ++i) {
+            const float value = noise ? base + amplitude * noise[c][i] : base;
+            out[i * stride] = solid && solid[i * stride] ? out[i * stride] : value;
+        }
     }
 }
 

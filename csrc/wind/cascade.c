@@ -105,9 +105,16 @@ spread_line(const float* line, coarse_pair first, int32_t base, int32_t count, f
 static void
 store_line(const float* values, int32_t count, size_t stride, const uint8_t* solid, float* out)
 {
-    for (size_t n = 0; n < (size_t)count; ++n)
-        if (!(solid && solid[n * stride]))
+    if (!solid) {
+        for (size_t n = 0; n < (size_t)count; ++n)
             out[n * stride] = values[n];
+        return;
+    }
+    // Without a branch: where houses begin and end cannot be foreseen.
+    for (size_t n = 0; n < (size_t)count; ++n) {
+        const float old = out[n * stride];
+        out[n * stride] = solid[n * stride] ? old : values[n];
+    }
 }
 
 static void coarser_chunk(

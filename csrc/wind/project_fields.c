@@ -2,14 +2,14 @@
 //
 // A closed face is written with a ghost value: 2 u_solid - u for the velocity, so that the mean at
 // the face is u_solid, and phi itself for the potential, so that its gradient is 0. Open faces then
-// take exactly the arithmetic of a grid without solids, and eight cells that are all open, or all
-// solid, take a path without any of it.
+// take exactly the arithmetic of a grid without solids; rows that are all open, and eight cells that
+// are all solid, take a path without any of it.
 #include "wind/project_kernels.h"
 
 #include "wind/project_stencil.h"
 
 enum { AIR = 0x40, ALL_OPEN = 0x7f };
-static const uint64_t eight_open = 0x7f7f7f7f7f7f7f7fu, eight_air = 0x4040404040404040u;
+static const uint64_t eight_open = 0x7f7f7f7f7f7f7f7fu;
 static const uint64_t eight_sixes = 0x0606060606060606u;
 
 WGI_INLINE uint64_t eight_bytes(const uint8_t* p)
@@ -79,19 +79,25 @@ WGI_INLINE bytes16 each(uint8_t value)
     return (bytes16){ 0 } + value;
 }
 
+// Adds the two faces along an axis to the bits and to their number.
+WGI_INLINE void mark_axis(
+    const uint8_t* solid, size_t step, int count, const int axis, bytes16* bits, bytes16* number)
+{
+    const bytes16 low = air_bytes(solid - step, count), high = air_bytes(solid + step, count);
+    *bits |= (low & each((uint8_t)(1 << (2 * axis)))) | (high & each((uint8_t)(2 << (2 * axis))));
+    // All ones count as -1.
+    *number -= low + high;
+}
+
 // Sixteen cells: bits 0 to 5 for the open faces low and high along x, y, z, AIR for the cell.
 WGI_INLINE void
 mark_cells(const uint8_t* solid, const strides* s, int count, uint8_t* faces, uint8_t* open)
 {
     const bytes16 air = air_bytes(solid, count);
     bytes16 bits = each(AIR), number = each(0);
-    for (int axis = 0; axis < 3; ++axis) {
-        const bytes16 low = air_bytes(solid - s->axis[axis], count);
-        const bytes16 high = air_bytes(solid + s->axis[axis], count);
-        bits |=
-            (low & each((uint8_t)(1 << (2 * axis)))) | (high & each((uint8_t)(2 << (2 * axis))));
-        number += (low & each(1)) + (high & each(1));
-    }
+    mark_axis(solid, s->axis[0], count, 0, &bits, &number);
+    mark_axis(solid, s->axis[1], count, 1, &bits, &number);
+    mark_axis(solid, s->axis[2], count, 2, &bits, &number);
     bits &= air;
     number &= air;
     const size_t kept = count >= 16 ? 16 : (size_t)count;
@@ -105,16 +111,15 @@ static void find_columns(const wgi_projection* p, int32_t j)
     const size_t count = (g->pitch - 8) / 8;
     for (size_t n = 0; n < count; ++n) {
         wgi_column c = { g->nz + 1, 0, true };
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const uint64_t open = eight_bytes(p->open + wgi_project_cell(g, 1, j, k) + 8 * n);
-            if (open == 0)
+        const uint8_t* open = p->open + wgi_project_cell(g, 1, j, 1) + 8 * n;
+        for (int32_t k = 1; k <= g->nz; ++k, open += g->pitch) {
+            const uint64_t eight = eight_bytes(open);
+            if (eight == 0)
                 continue;
             c.begin = k < c.begin ? k : c.begin;
+            // A level of solids in between closes faces too.
+            c.open = c.open && eight == eight_sixes && (c.end == 0 || c.end == k);
             c.end = k + 1;
-        }
-        for (int32_t k = c.begin; k < c.end; ++k) {
-            const uint64_t open = eight_bytes(p->open + wgi_project_cell(g, 1, j, k) + 8 * n);
-            c.open = c.open && open == eight_sixes;
         }
         p->column[(size_t)(j - 1) * count + n] = c;
     }
@@ -126,12 +131,11 @@ static void mark_row(const wgi_projection* p, const strides* s, int32_t j, int32
     const size_t to = wgi_project_cell(g, 1, j, k), from = caller_row(s, j, k);
     const size_t padding = g->pitch - 8 - (size_t)g->nx;
     for (int32_t i = 0; i < g->nx && p->solid; i += 16) {
-        const uint8_t* solid = p->solid + from + i;
-        uint8_t *faces = p->faces + to + i, *open = p->open + to + i;
-        if (g->nx - i >= 16) // a constant count leaves no branch in the loop
-            mark_cells(solid, s, 16, faces, open);
+        const size_t n = (size_t)i;
+        if (g->nx - i >= 16)
+            mark_cells(p->solid + from + n, s, 16, p->faces + to + n, p->open + to + n);
         else
-            mark_cells(solid, s, g->nx - i, faces, open);
+            mark_cells(p->solid + from + n, s, g->nx - i, p->faces + to + n, p->open + to + n);
     }
     if (!p->solid) {
         memset(p->faces + to, ALL_OPEN, (size_t)g->nx);
@@ -161,6 +165,23 @@ WGI_INLINE wgi8 lanes_with(wgi8 faces, int32_t bit)
     return (faces & wgi8_set(bit)) != wgi8_set(0);
 }
 
+// Lanes of `a` where bit n of the byte is set, else of `b`.
+WGI_INLINE wgf8 select_bit(wgi8 faces, const int n, wgf8 a, wgf8 b)
+{
+    return wgf8_select_negative(wgf8_from_bits(faces << (31 - n)), a, b);
+}
+
+enum { AIR_BIT = 6 };
+
+// Whether no face of `count` cells is closed, a multiple of eight.
+WGI_INLINE bool all_open(const uint8_t* faces, int32_t count)
+{
+    uint64_t common = eight_open;
+    for (int32_t i = 0; i < count; i += 8)
+        common &= eight_bytes(faces + i);
+    return common == eight_open && count % 8 == 0;
+}
+
 // ---- right side ----------------------------------------------------------------------------
 
 // Difference of the two neighbours along one axis, with ghosts behind closed faces.
@@ -170,8 +191,8 @@ difference(const float* centre, size_t step, int count, const bool closed, wgi8 
     wgf8 low = load_some(centre - step, count), high = load_some(centre + step, count);
     if (closed) {
         const wgf8 own = load_some(centre, count);
-        low = wgf8_select(lanes_with(faces, 1 << (2 * axis)), low, low + low - own);
-        high = wgf8_select(lanes_with(faces, 2 << (2 * axis)), high, high + high - own);
+        low = select_bit(faces, 2 * axis, low, low + low - own);
+        high = select_bit(faces, 2 * axis + 1, high, high + high - own);
     }
     return high - low;
 }
@@ -181,14 +202,15 @@ WGI_INLINE wgf8 scaled_divergence(
     const wgi_projection* p, const strides* s, size_t index, int count, const bool closed,
     wgi8 faces)
 {
-    wgf8 d[3];
-    for (int axis = 0; axis < 3; ++axis)
-        d[axis] = difference(
-            p->velocity + (size_t)axis * s->component + index, s->axis[axis], count, closed, faces,
-            axis);
-    return wgf8_set(0.5f * p->spacing) * ((d[0] + d[1]) + d[2]);
+    const float *u = p->velocity + index, *v = u + s->component, *w = v + s->component;
+    const wgf8 x = difference(u, s->axis[0], count, closed, faces, 0);
+    const wgf8 y = difference(v, s->axis[1], count, closed, faces, 1);
+    const wgf8 z = difference(w, s->axis[2], count, closed, faces, 2);
+    return wgf8_set(0.5f * p->spacing) * ((x + y) + z);
 }
 
+// In a row that is not all open, blocks of cells that are take the same way as those that are not:
+// which they are cannot be foreseen.
 WGI_INLINE wgf8 masked_divergence(
     const wgi_projection* p, const strides* s, size_t index, int count, const uint8_t* faces)
 {
@@ -196,12 +218,10 @@ WGI_INLINE wgf8 masked_divergence(
     const uint64_t eight = eight_bytes(faces);
     if (eight == 0)
         return zero;
-    if (eight == eight_open || (p->consistent && (eight & eight_air) == eight_air))
-        return scaled_divergence(p, s, index, count, false, wgi8_set(0));
     const wgi8 bits = wgi_counts(faces);
     const wgf8 d = p->consistent ? scaled_divergence(p, s, index, count, false, bits)
                                  : scaled_divergence(p, s, index, count, true, bits);
-    return wgf8_select(lanes_with(bits, AIR), d, zero);
+    return select_bit(bits, AIR_BIT, d, zero);
 }
 
 // The first Jacobi sweep from phi = 0, where it is asked for: phi = (0 - b) / open.
@@ -217,14 +237,15 @@ WGI_INLINE void right_side_slab(const wgi_projection* p, int32_t j, const bool m
     const strides s = caller_strides(g);
     for (int32_t k = 1; k <= g->nz; ++k) {
         const size_t from = caller_row(&s, j, k), to = wgi_project_cell(g, 1, j, k);
+        const bool plain = !masked || all_open(p->faces + to, g->nx);
         for (int32_t i = 0; i < g->nx; i += 8) {
             const size_t n = (size_t)i;
+            const uint8_t* faces = p->faces + to + n;
             const int count = g->nx - i;
-            const uint8_t* faces = masked ? p->faces + to + n : NULL;
             wgf8 d;
-            if (!masked)
+            if (plain)
                 d = scaled_divergence(p, &s, from + n, 8, false, wgi8_set(0));
-            else if (count >= 8) // a constant count leaves no branch in the loads
+            else if (count >= 8)
                 d = masked_divergence(p, &s, from + n, 8, faces);
             else
                 d = masked_divergence(p, &s, from + n, count, faces);
@@ -254,26 +275,36 @@ slope(const float* phi, size_t step, const bool closed, wgi8 faces, int axis, wg
     wgf8 low = wgf8_load(phi - step), high = wgf8_load(phi + step);
     if (closed) {
         const wgf8 own = wgf8_load(phi);
-        low = wgf8_select(lanes_with(faces, 1 << (2 * axis)), low, own);
-        high = wgf8_select(lanes_with(faces, 2 << (2 * axis)), high, own);
+        low = select_bit(faces, 2 * axis, low, own);
+        high = select_bit(faces, 2 * axis + 1, high, own);
     }
     return scale * (high - low);
+}
+
+WGI_INLINE void correct_component(
+    const float* velocity, const float* phi, size_t step, float scale, int count, float* out,
+    const bool closed, wgi8 faces, const bool some_solid, const int axis)
+{
+    const wgf8 u = load_some(velocity, count);
+    wgf8 next = u - slope(phi, step, closed, faces, axis, wgf8_set(scale));
+    if (some_solid)
+        next = select_bit(faces, AIR_BIT, next, u);
+    store_some(out, next, count);
 }
 
 WGI_INLINE void correct_cells(
     const wgi_projection* p, const strides* s, size_t from, const float* phi, int count,
     const bool closed, wgi8 faces, const bool some_solid)
 {
-    const wgf8 scale = wgf8_set(0.5f / p->spacing);
-    const size_t step[3] = { 1, p->grid.slab, p->grid.pitch };
-    for (int axis = 0; axis < 3; ++axis) {
-        const size_t at = (size_t)axis * s->component + from;
-        const wgf8 u = load_some(p->velocity + at, count);
-        wgf8 next = u - slope(phi, step[axis], closed, faces, axis, scale);
-        if (some_solid)
-            next = wgf8_select(lanes_with(faces, AIR), next, u);
-        store_some(p->out + at, next, count);
-    }
+    const float scale = 0.5f / p->spacing, *u = p->velocity + from;
+    const size_t next = s->component;
+    float* out = p->out + from;
+    correct_component(u, phi, 1, scale, count, out, closed, faces, some_solid, 0);
+    correct_component(
+        u + next, phi, p->grid.slab, scale, count, out + next, closed, faces, some_solid, 1);
+    correct_component(
+        u + 2 * next, phi, p->grid.pitch, scale, count, out + 2 * next, closed, faces, some_solid,
+        2);
 }
 
 WGI_INLINE void keep_cells(const wgi_projection* p, const strides* s, size_t from, int count)
@@ -285,14 +316,11 @@ WGI_INLINE void keep_cells(const wgi_projection* p, const strides* s, size_t fro
 }
 
 WGI_INLINE void
-correct_masked(const wgi_projection* p, const strides* s, size_t from, size_t to, int count)
+correct_masked_cells(const wgi_projection* p, const strides* s, size_t from, size_t to, int count)
 {
     const float* phi = p->phi + to;
-    const uint64_t eight = eight_bytes(p->faces + to);
     const wgi8 bits = wgi_counts(p->faces + to);
-    if (eight == eight_open || (p->consistent && (eight & eight_air) == eight_air))
-        correct_cells(p, s, from, phi, count, false, bits, false);
-    else if (eight == 0)
+    if (eight_bytes(p->faces + to) == 0)
         keep_cells(p, s, from, count);
     else if (p->consistent)
         correct_cells(p, s, from, phi, count, false, bits, true);
@@ -303,15 +331,16 @@ correct_masked(const wgi_projection* p, const strides* s, size_t from, size_t to
 WGI_INLINE void
 correct_row(const wgi_projection* p, const strides* s, size_t from, size_t to, const bool masked)
 {
-    const wgi_project_grid* g = &p->grid;
-    for (int32_t i = 0; i < g->nx; i += 8) {
+    const int32_t nx = p->grid.nx;
+    const bool plain = !masked || all_open(p->faces + to, nx);
+    for (int32_t i = 0; i < nx; i += 8) {
         const size_t n = (size_t)i;
-        if (!masked)
+        if (plain)
             correct_cells(p, s, from + n, p->phi + to + n, 8, false, wgi8_set(0), false);
-        else if (g->nx - i >= 8)
-            correct_masked(p, s, from + n, to + n, 8);
+        else if (nx - i >= 8)
+            correct_masked_cells(p, s, from + n, to + n, 8);
         else
-            correct_masked(p, s, from + n, to + n, g->nx - i);
+            correct_masked_cells(p, s, from + n, to + n, nx - i);
     }
 }
 

@@ -13,6 +13,8 @@ WGI_INLINE void jacobi_column(
     const bool masked)
 {
     const size_t pitch = p->grid.pitch, slab = p->grid.slab;
+    // Read once: for all the compiler knows a store could change them.
+    const float *right_side = p->right_side, *weights = p->weight;
     wgf8 below = wgf8_load(from + at - pitch), here = wgf8_load(from + at);
     for (int32_t k = 0; k < count; ++k, at += pitch) {
         const float* phi = from + at;
@@ -20,8 +22,8 @@ WGI_INLINE void jacobi_column(
         const wgf8 x = wgf8_load(phi - 1) + wgf8_load(phi + 1);
         const wgf8 y = wgf8_load(phi - slab) + wgf8_load(phi + slab);
         const wgf8 sum = (x + y) + (below + above);
-        const wgf8 weight = masked ? wgf8_load(p->weight + at) : wgf8_set(1.0f / 6.0f);
-        wgf8_store(to + at, weight * (sum - wgf8_load(p->right_side + at)));
+        const wgf8 weight = masked ? wgf8_load(weights + at) : wgf8_set(1.0f / 6.0f);
+        wgf8_store(to + at, weight * (sum - wgf8_load(right_side + at)));
         below = here;
         here = above;
     }

@@ -3,17 +3,13 @@
 
 #include "support/simd.h"
 
-typedef unsigned char wgi_bytes8 __attribute__((vector_size(8)));
-
 static const float wgi_reciprocal_of[8] = { 0.0f,        1.0f,        1.0f / 2.0f, 1.0f / 3.0f,
                                             1.0f / 4.0f, 1.0f / 5.0f, 1.0f / 6.0f, 0.0f };
 
 /// Eight bytes as integers.
 WGI_INLINE wgi8 wgi_counts(const uint8_t* open)
 {
-    wgi_bytes8 b;
-    memcpy(&b, open, sizeof b);
-    return __builtin_convertvector(b, wgi8);
+    return wgi8_load_bytes(open);
 }
 
 /// 1 / count of eight cells, 0 where the count is 0.

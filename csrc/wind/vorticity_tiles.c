@@ -147,7 +147,7 @@ static void fill_slab(const wgi_confine_job* job, const tile* t, int32_t k, wind
     }
 }
 
-static void copy_run(const wgi_confine_job* job, ptrdiff_t at, int32_t count)
+WGI_INLINE void copy_run(const wgi_confine_job* job, ptrdiff_t at, int32_t count)
 {
     for (int c = 0; c < 3; ++c)
         memcpy(
@@ -163,14 +163,26 @@ static void copy_pair(const wgi_confine_job* job, ptrdiff_t at)
             job->out + c * job->cells + at, job->velocity + c * job->cells + at, 2 * sizeof(float));
 }
 
-// closed[n] is non-zero where cell begin + n or one of its six neighbours is solid.
-static void
-mark_closed(const wgi_confine_job* job, ptrdiff_t begin, int32_t count, uint8_t* restrict closed)
+// closed[n] is non-zero where cell begin + n or one of its six neighbours is solid; eight cells at
+// least. The last vector repeats what the one before it wrote.
+static void mark_closed(const wgi_confine_job* job, ptrdiff_t begin, int32_t count, uint8_t* closed)
 {
-    const uint8_t* restrict p = job->solid + begin;
+    const uint8_t* p = job->solid + begin;
     const ptrdiff_t y = job->nx, z = job->slab;
-    for (int32_t n = 0; n < count; ++n, ++p)
-        closed[n] = (uint8_t)(p[0] | p[-1] | p[1] | p[-y] | p[y] | p[-z] | p[z]);
+    const int32_t width = count >= 32 ? 32 : 8;
+#define WITH_NEIGHBOURS(load, p)                                                                   \
+    (load(p) | load((p)-1) | load((p) + 1) | load((p)-y) | load((p) + y) | load((p)-z) |           \
+     load((p) + z))
+    for (int32_t next = 0; next < count; next += width) {
+        const int32_t n = next + width <= count ? next : count - width;
+        if (width == 32) {
+            const wgi8 any = WITH_NEIGHBOURS(wgi_load_32_marks, p + n);
+            memcpy(closed + n, &any, sizeof any);
+        } else {
+            const uint64_t any = WITH_NEIGHBOURS(wgi_load_marks, p + n);
+            memcpy(closed + n, &any, sizeof any);
+        }
+    }
 }
 
 static void confine_row(
