@@ -20,6 +20,7 @@ def patient_interrupts() -> Iterator[Callable[[], None]]:
 
     def remember(number: int, frame: FrameType | None) -> None:
         if pressed:
+            pressed.clear()
             raise KeyboardInterrupt
         pressed.append(number)
 

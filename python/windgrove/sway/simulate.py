@@ -142,6 +142,7 @@ class _Run:
         self.wind_start = float(feed.wind.time) if feed.stepped else 0.0
         self.done = 0
         self.check: Callable[[], None] = lambda: None
+        self.interrupted = False
         self.shelter: TreeShelter | None = None
 
     @contextlib.contextmanager
@@ -192,22 +193,28 @@ class _Run:
     def _next_block(self) -> int:
         """Advances by whole recorded frames; how many."""
         self.check()
+        if self.interrupted:
+            raise KeyboardInterrupt
         left = self.frame_count - self.done
-        if self.feed.stepped:
-            frames = self._stepped_frames(left)
+        one_by_one = self.feed.kind not in ("series", "still")
+        if one_by_one:
+            frames = self._few_frames(left)
         else:
             work = self.sway.branch_count * self.sway.substeps
             frames = max(self.every, self.feed.frames_at_once(work) // self.every * self.every)
         frames = min(frames, left)
         count = frames // self.every
         self.frames.begin(frames)
-        if self.feed.stepped:
+        if one_by_one:
             for frame in range(frames):
-                self.check()
-                until = self.wind_start + (self.done + frame + 1) * self.dt
-                if self.shelter is not None:
-                    self.shelter.apply()
-                step_wind(self.feed.wind, until, self.dt, self.focus)
+                if self._stops(frame):
+                    frames, count = frame, frame // self.every
+                    break
+                if self.feed.stepped:
+                    if self.shelter is not None:
+                        self.shelter.apply()
+                    until = self.wind_start + (self.done + frame + 1) * self.dt
+                    step_wind(self.feed.wind, until, self.dt, self.focus)
                 self._advance(1, frame)
         else:
             self._advance(frames, 0)
@@ -222,8 +229,18 @@ class _Run:
 
         self.sway._advance(self.feed, self.dt, frames, record)
 
-    def _stepped_frames(self, left: int) -> int:
-        """With a wind that steps, as many frames as were done in about a tenth of a second."""
+    def _stops(self, frame: int) -> bool:
+        """Whether Ctrl-C ends a block before this frame of it; at its start it is raised."""
+        try:
+            self.check()
+        except KeyboardInterrupt:
+            if frame == 0:
+                raise
+            self.interrupted = True
+        return self.interrupted
+
+    def _few_frames(self, left: int) -> int:
+        """A wind that is asked every step may be slow: a few frames at a time."""
         return self.every * max(1, min(left, 8) // self.every)
 
 
