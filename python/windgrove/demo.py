@@ -403,7 +403,18 @@ def overview(tree: Tree, species: Species, ds: xr.Dataset) -> Any:
         plot.spectrum(ds, skip=skip, ax=top[1])
         plot.sway(ds, tree=tree, species=species, skip=skip, ax=below[0])
         plot.history(ds, ax=below[1])
+        for axes in (*left.axes, *right.axes):
+            _fit_in(axes)
     return drawing
+
+
+def _fit_in(axes: Any) -> None:
+    """Smaller words for a small plot: long titles ran into the next one."""
+    axes.set_title(axes.get_title(loc="left"), loc="left", fontsize=6.5)
+    legend = axes.get_legend()
+    if legend is not None:
+        for words in legend.get_texts():
+            words.set_fontsize(5.5)
 
 
 def _settling(ds: xr.Dataset) -> float:
