@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import operator
+import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 MAX_THREADS = 64
+SMALLEST_CELL, LARGEST_CELL = 1e-9, 1e9  # m
 
 
 def array(
@@ -19,15 +23,19 @@ def array(
     dtype: DTypeLike = np.float32,
     shape: Sequence[int | None] | None = None,
     finite: bool = False,
+    ndmin: int = 0,
 ) -> NDArray[Any]:
     """`value` as an aligned, C-ordered array of `dtype`; a copy only where one is needed.
 
-    `shape` holds sizes, None for any size. Strided, read-only, float64 and list inputs are
-    converted. Complex, object and text inputs raise TypeError; a wrong shape raises ValueError.
+    `shape` holds sizes, None for any size; `ndmin` puts axes of length 1 in front. Strided,
+    read-only, float64 and list inputs are converted. Complex, object and text inputs raise
+    TypeError; a wrong shape, and an array with masked values, ValueError.
     """
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name}: holds masked values; fill them or leave them out")
     try:
-        given = np.asarray(value)
-    except (TypeError, ValueError) as error:
+        given = np.array(value, copy=None, ndmin=ndmin)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name}: cannot be read as an array ({error})") from None
     if given.dtype.kind not in "biuf":
         raise TypeError(f"{name}: expected numbers, got dtype {given.dtype}")
@@ -70,7 +78,7 @@ def output(
 ) -> NDArray[Any]:
     """An array the caller gave to be written: it must fit exactly, nothing is converted."""
     wanted = np.dtype(dtype)
-    if not isinstance(value, np.ndarray):
+    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name}: expected a NumPy array of {wanted}, got {type(value).__name__}")
     if value.dtype != wanted or not value.dtype.isnative:
         raise TypeError(f"{name}: expected dtype {wanted}, got {value.dtype}")
@@ -95,9 +103,14 @@ def number(
     if isinstance(value, (str, bytes)) or value is None:
         raise TypeError(f"{name}: expected a number, got {value!r}")
     try:
-        result = float(value)
+        # float() of an array of one element works, with a warning, in some versions of NumPy.
+        result = float(value) if np.ndim(value) == 0 else None
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected a number, got {value!r}") from None
+        result = None
+    except OverflowError:
+        raise ValueError(f"{name}: expected a finite number, got one beyond 1e308") from None
+    if result is None:
+        raise TypeError(f"{name}: expected a number, got {value!r}")
     if not math.isfinite(result):
         raise ValueError(f"{name}: expected a finite number, got {result}")
     if above is not None and not result > above:
@@ -111,10 +124,58 @@ def integer(value: Any, name: str, *, low: int = -(2**63), high: int = 2**63 - 1
     """An int in [low, high]; bools and floats are refused."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise TypeError(f"{name}: expected an integer, got {value!r}")
-    result = int(value)
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {value!r}") from None
     if not low <= result <= high:
         raise ValueError(f"{name}: expected an integer from {low} to {high}, got {result}")
     return result
+
+
+def path(value: Any, name: str) -> Path:
+    """A path as `pathlib.Path`; bytes are decoded."""
+    try:
+        text = os.fsdecode(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a path, got {type(value).__name__}") from None
+    if "\0" in text:
+        raise ValueError(f"{name}: a path holds no NUL character, got {text!r}")
+    return Path(text)
+
+
+def items(value: Any, name: str) -> tuple[Any, ...]:
+    """What an iterable of objects holds."""
+    try:
+        return tuple(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a sequence, got {type(value).__name__}") from None
+
+
+def flag(value: Any, name: str) -> bool:
+    """The truth of a value that has one."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected True or False, got {value!r}") from None
+
+
+def instance(value: Any, name: str, kind: type) -> None:
+    """Refuse what is not of a class of this package."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: expected a {kind.__name__}, got {type(value).__name__}")
+
+
+def tree(value: Any, name: str = "tree") -> None:
+    """Refuse what is not a `windgrove.Tree`."""
+    from .trees.tree import Tree  # it stands on this module
+
+    instance(value, name, Tree)
+
+
+def spacing(value: Any, name: str = "spacing") -> float:
+    """Edge of a cell in m: what float32 holds the square of, both ways."""
+    return number(value, name, above=0.0, low=SMALLEST_CELL, high=LARGEST_CELL)
 
 
 def threads(value: Any) -> int:
@@ -125,7 +186,7 @@ def threads(value: Any) -> int:
 def choice(value: Any, name: str, allowed: Iterable[str]) -> str:
     """One of a few words."""
     words = list(allowed)
-    if value not in words:
+    if not isinstance(value, str) or value not in words:
         raise ValueError(f"{name}: expected one of {', '.join(words)}; got {value!r}")
     return str(value)
 

@@ -81,6 +81,9 @@ class NotConverged(UserWarning):
         self.residual = residual
         self.tolerance = tolerance
         self.iterations = iterations
+        if not residual > tolerance:  # a NaN somewhere, or one that a maximum passed over
+            super().__init__(f"{what}: the residual is not a number; is the velocity finite?")
+            return
         super().__init__(
             f"{what}: residual {residual:.2e} after {iterations} iterations, above the tolerance "
             f"{tolerance:.2e}; allow more iterations or a larger tolerance"

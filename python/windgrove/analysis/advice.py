@@ -20,7 +20,7 @@ from ..species.load import load_species
 from ..species.species import LEVELS, Species
 from ..trees.parameters import BranchParameters, branch_parameters
 from ..trees.tree import Tree
-from .frequencies import CLAMPS, DiscreteResponse, discrete_response
+from .frequencies import CLAMPS, LONGEST_STEP, DiscreteResponse, discrete_response
 
 LAW_FACTOR = 2.5  # field trees lie within this of the 1/H law
 CLAMP_SHARE = 0.02
@@ -147,7 +147,7 @@ def advise(
     case = _Case(
         tree,
         load_species(species),
-        checks.number(dt, "dt", above=0),
+        checks.number(dt, "dt", above=0, high=LONGEST_STEP),
         checks.choice(clamp, "clamp", CLAMPS),
         checks.number(wind_speed, "wind_speed", above=0),
     )

@@ -14,6 +14,7 @@ from ..species.species import Species
 from ..trees.parameters import branch_parameters
 from ..trees.tree import KIND_NAMES, Tree
 
+LONGEST_STEP = 1e100  # s; its square is still a number
 CLAMPS = ("source", "compensated", "exponential", "none")
 
 
@@ -89,7 +90,7 @@ def discrete_response(
         _positive(stiffness, "stiffness"),
         _not_negative(damping, "damping"),
     )
-    dt = checks.number(dt, "dt", above=0)
+    dt = checks.number(dt, "dt", above=0, high=LONGEST_STEP)
     clamp = checks.choice(clamp, "clamp", CLAMPS)
     kappa, g = k * dt**2 / m, c * dt / m
     if clamp == "exponential":

@@ -222,7 +222,7 @@ def divergence(
         [1/s]: by central differences, or of the corrected face velocities.
     """
     velocity = _velocity(velocity)
-    spacing = checks.number(spacing, "spacing", above=0.0)
+    spacing = checks.spacing(spacing)
     shape = velocity.shape[1:]
     solid = _solid(solid, shape)
     if pressure is not None:
@@ -313,7 +313,7 @@ class _Call:
             pressure = checks.output(pressure, "pressure", shape)
         return cls(
             velocity,
-            checks.number(spacing, "spacing", above=0.0),
+            checks.spacing(spacing),
             None if method == "direct" else solid,
             method,
             discretisation,

@@ -67,6 +67,7 @@ def skin(
     ----------
     Source document 000, section 3.3.3; docs/numerics/skinning.md.
     """
+    checks.tree(tree)
     vertices = checks.array(vertices, "vertices", shape=(None, 3))
     n = len(vertices)
     if normals is not None:

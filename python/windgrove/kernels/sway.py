@@ -135,9 +135,9 @@ def step_springs(
         wind,
         dt,
         CLAMPS.index(clamp),
-        bool(inertia),
+        checks.flag(inertia, "inertia"),
         relative,
-        bool(torsion),
+        checks.flag(torsion, "torsion"),
         scratch,
         threads,
     )
@@ -162,8 +162,10 @@ def check_branches(
         raise ValueError(
             f"parent: branch {i} has parent {parent[i]}; a parent comes before its child"
         )
-    if not np.abs((direction**2).sum(axis=1) - 1.0).max() <= 1e-3:
-        i = int(np.argmax(np.abs((direction**2).sum(axis=1) - 1.0)))
+    with np.errstate(over="ignore"):
+        off = np.abs((direction**2).sum(axis=1) - 1.0)
+    if not off.max() <= 1e-3:
+        i = int(np.argmax(off))
         raise ValueError(f"direction: branch {i} is not a unit vector")
     for name, values in columns.items():
         positive = name in ("length", "mass")
@@ -195,6 +197,7 @@ def rotation_frames(tree: Tree, rotation: ArrayLike) -> Frames:
     -----
     NaN in the rotation of a branch reaches that branch and those it carries.
     """
+    checks.tree(tree)
     values = checks.array(rotation, "rotation", dtype=np.float64)
     n = len(tree)
     if values.ndim < 2 or values.shape[-2:] != (n, 3):
@@ -264,7 +267,8 @@ def unpack_rotation(packed: ArrayLike, direction: ArrayLike) -> NDArray[np.float
 
 def _unit_vectors(direction: ArrayLike, count: int) -> NDArray[np.float64]:
     rest = checks.array(direction, "direction", dtype=np.float64, shape=(count, 3), finite=True)
-    norm = np.linalg.norm(rest, axis=1)
+    with np.errstate(over="ignore"):
+        norm = np.linalg.norm(rest, axis=1)
     if count and np.abs(norm - 1).max() > 1e-3:
         raise ValueError(f"direction: row {int(np.argmax(np.abs(norm - 1)))} is not a unit vector")
     return rest / norm[:, None]

@@ -103,9 +103,10 @@ def propagate_drag(
     if bad.any():
         i = int(np.argmax(bad))
         raise ValueError(f"length: branch {i} has {arrays['length'][i]}; a length is above 0")
-    if np.ndim(propagation) == 0:
-        propagation = np.full(n, propagation)
-    factor = checks.array(propagation, "propagation", dtype=np.float64, shape=(n,))
+    factor = checks.array(propagation, "propagation", dtype=np.float64)
+    if factor.ndim == 0:
+        factor = np.full(n, factor)
+    factor = checks.array(factor, "propagation", dtype=np.float64, shape=(n,))
     if order is not None:
         arrays = {name: values[order] for name, values in arrays.items()}
         factor = factor[order]

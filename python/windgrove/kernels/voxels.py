@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -138,10 +139,13 @@ def voxelize(
     """
     points, corners = _mesh(vertices, faces)
     corner = checks.vector(origin, "origin")
-    size = checks.number(spacing, "spacing", above=0.0)
-    if len(shape) != 3:
-        raise ValueError(f"shape: expected (nz, ny, nx), got {tuple(shape)}")
-    cells = tuple(checks.integer(n, "shape", low=1, high=2**20) for n in shape)
+    size = checks.spacing(spacing)
+    counts = checks.array(shape, "shape", dtype=np.int64)
+    if counts.shape != (3,):
+        raise ValueError(f"shape: expected (nz, ny, nx), got {shape!r}")
+    cells = tuple(checks.integer(n, "shape", low=1, high=2**20) for n in counts)
+    if math.prod(cells) > 2**40:
+        raise ValueError(f"shape: {cells} has more than 2^40 cells")
     if fill is None:
         report = mesh_report(points, corners)
         fill = report.fill

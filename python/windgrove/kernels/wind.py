@@ -15,13 +15,13 @@ ADVECTIONS = ("semi_lagrangian", "maccormack")
 
 def _field(value: ArrayLike, name: str) -> tuple[NDArray[Any], bool]:
     """A field as (c, nz, ny, nx), and whether it came without its component axis."""
-    given = np.asarray(value)
+    given = checks.array(value, name)
     if given.ndim not in (3, 4):
         raise ValueError(
             f"{name}: expected shape (nz, ny, nx) or (c, nz, ny, nx), got {given.shape}"
         )
     scalar = given.ndim == 3
-    field = checks.array(given[None] if scalar else given, name, shape=(None,) * 4)
+    field = given[None] if scalar else given
     if field.size == 0:
         raise ValueError(f"{name}: expected at least one cell, got shape {given.shape}")
     return field, scalar
@@ -113,7 +113,7 @@ def advect(
         raise ValueError(
             f"field: expected the grid of velocity {wind.shape[1:]}, got {moved.shape[1:]}"
         )
-    size = checks.number(spacing, "spacing", above=0.0)
+    size = checks.spacing(spacing)
     step = checks.number(dt, "dt", above=0.0)
     marks = _solid(solid, wind.shape[1:])
     corrected = checks.choice(method, "method", ADVECTIONS) == "maccormack"
@@ -176,7 +176,7 @@ def confine_vorticity(
     ``windgrove/flow.h``, `wg_confine_vorticity`.
     """
     wind = _velocity(velocity)
-    size = checks.number(spacing, "spacing", above=0.0)
+    size = checks.spacing(spacing)
     step = checks.number(dt, "dt", above=0.0)
     strength = checks.number(epsilon, "epsilon", low=0.0)
     marks = _solid(solid, wind.shape[1:])
@@ -218,7 +218,7 @@ def sample(
     """
     values, scalar = _field(field, "field")
     corner = checks.vector(origin, "origin")
-    size = checks.number(spacing, "spacing", above=0.0)
+    size = checks.spacing(spacing)
     where = checks.array(points, "points", dtype=np.float64, shape=(None, 3))
     out = np.empty((len(where), len(values)), np.float32)
     _kernels.sample(values, corner, size, where, out, checks.threads(threads))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import checks
 from ..trees.tree import FOLIAGE, Tree
 
 PIECES_ALONG = 6  # a branch without cylinders is drawn in so many pieces, so that it can bend
@@ -28,6 +29,7 @@ class Shape:
 
 def shape_of(tree: Tree) -> Shape:
     """The tree's cylinders where it has them, else its branches cut in pieces."""
+    checks.tree(tree)
     foliage = np.flatnonzero(tree.kind == FOLIAGE)
     wood = np.flatnonzero(tree.kind != FOLIAGE)
     tip = tree.tip

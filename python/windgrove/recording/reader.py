@@ -12,6 +12,7 @@ from typing import Any
 import h5py
 import xarray as xr
 
+from .. import checks
 from .commit_file import in_use, journal_path, replay
 from .layout import LONG_TEXTS
 from .recover import recover_recording
@@ -47,7 +48,7 @@ def open_recording(path: str | os.PathLike[str], *, live: bool = False) -> xr.Da
     ValueError
         It is not a recording.
     """
-    found = _find(Path(path))
+    found = _find(checks.path(path, "path"))
     replay(found)
     keywords: dict[str, Any] = {"swmr": True} if live else {}
     dataset = _open_patiently(found, keywords)

@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from .. import checks
 from .commit_file import in_use, replay
 from .layout import attach
 from .storage import STATUS, part_path
@@ -47,7 +48,7 @@ def recover_recording(
     ValueError
         Not a recording, or nothing in it can be read.
     """
-    source = Path(path)
+    source = checks.path(path, "path")
     if not source.exists() and part_path(source).exists():
         source = part_path(source)
     if not source.exists():

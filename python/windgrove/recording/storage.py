@@ -18,6 +18,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files import refuse_special
 from . import layout
 from .commit_file import CommitFile, in_use, journal_path, replay
 from .layout import ChannelSpec, Coordinate
@@ -37,8 +38,7 @@ def part_path(path: str | os.PathLike[str]) -> Path:
 
 def claim_part(path: Path, *, overwrite: bool, append: bool) -> None:
     """Refuses what cannot be written and moves a leftover ``.part`` out of the way."""
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder; give the name of a file", str(path))
+    refuse_special(path)
     folder = path.parent
     if not folder.is_dir():
         raise FileNotFoundError(

@@ -14,10 +14,13 @@ from typing import Annotated, Any, Literal
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from .. import checks
+from ..files import write_whole
 from .growth import Growth
 from .species import LEVELS, Claim, Level, Provenance, Species
 
 SCHEMA_VERSION = 2
+MOST_BYTES = 2**18  # of a preset (shipped: 4 kB); the TOML parser is quadratic on some texts
 
 Positive = Annotated[float, Field(gt=0, strict=True)]
 NotNegative = Annotated[float, Field(ge=0, strict=True)]
@@ -150,9 +153,12 @@ def read_species(path: str | os.PathLike[str]) -> Species:
     """Read and check one TOML file. ValueError names the file and the path inside it."""
     where = os.fspath(path)
     try:
-        text = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise ValueError(f"species: there is no file {where!r}") from None
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"{where}: not a preset: larger than {MOST_BYTES} bytes")
     return parse_species(text, where)
 
 
@@ -280,7 +286,7 @@ def species_text(species: Species) -> str:
     """The species as TOML text, short arrays on one line."""
     lines: list[str] = []
     array: list[str] = []
-    for line in tomli_w.dumps(species_tables(species)).splitlines():
+    for line in tomli_w.dumps(species_tables(species)).rstrip("\n").split("\n"):
         if not array and not line.endswith(" = ["):
             lines.append(line)
             continue
@@ -296,10 +302,8 @@ def species_text(species: Species) -> str:
 
 def save_species(species: Species, path: str | os.PathLike[str]) -> Path:
     """Write the TOML text beside its place and rename it there: a crash leaves the old file."""
-    target = Path(path)
-    part = target.with_name(target.name + ".part")
-    part.write_text(species_text(species), encoding="utf-8")
-    os.replace(part, target)
+    target = checks.path(path, "path")
+    write_whole(target, species_text(species).encode("utf-8"))
     return target
 
 

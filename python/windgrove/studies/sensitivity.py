@@ -85,6 +85,7 @@ def sensitivity(
     Saltelli et al., Computer Physics Communications 181 (2010), as `scipy.stats.sobol_indices`
     has it.
     """
+    checks.tree(tree)
     species = load_species(species)
     samples = checks.integer(samples, "samples", low=2, high=2**20)
     if samples & (samples - 1):

@@ -59,7 +59,7 @@ def chosen_branches(branches: ArrayLike | None, widest: int) -> NDArray[np.int32
     """Increasing branch indices to record; None is all."""
     if branches is None:
         return np.arange(widest, dtype=np.int32)
-    values = checks.array(np.atleast_1d(np.asarray(branches)), "branches", dtype=np.int32)
+    values = checks.array(branches, "branches", dtype=np.int32, ndmin=1)
     if values.ndim != 1 or not values.size:
         raise ValueError("branches: expected indices, got none")
     if values.min() < 0 or values.max() >= widest:

@@ -53,6 +53,7 @@ def pull_and_release(
         `angle_deg` and `axis` say what was pulled. `windgrove.fit_decay` of the rotation about
         `axis` gives the realised frequency and damping ratio.
     """
+    checks.instance(sway, "sway", Sway)
     branch = checks.integer(branch, "branch", low=0, high=max(0, sway.widest - 1))
     angle = np.radians(checks.number(angle_deg, "angle_deg", above=0.0, high=180.0))
     pull = checks.vector(towards, "towards")
@@ -119,6 +120,7 @@ def step_gust(
     xarray.Dataset
         As from `simulate`.
     """
+    checks.instance(sway, "sway", Sway)
     along = _unit(towards, "towards")
     speed = checks.number(speed, "speed")
     mean = checks.number(mean, "mean")
@@ -175,9 +177,10 @@ def frequency_sweep(
         Over (frequency, instance, branch): `amplitude` [rad] of the angle along its main axis,
         `gain` [rad s m-1], amplitude over that of the wind, and `phase` [rad], behind the wind.
     """
+    checks.instance(sway, "sway", Sway)
     import xarray as xr
 
-    driven = checks.array(np.atleast_1d(np.asarray(frequencies)), "frequencies", dtype=np.float64)
+    driven = checks.array(frequencies, "frequencies", dtype=np.float64, ndmin=1)
     if driven.ndim != 1 or not driven.size or not (driven > 0).all():
         raise ValueError("frequencies: expected numbers above 0")
     if driven.max() >= 0.5 / dt:

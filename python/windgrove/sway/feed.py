@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import checks
 from ..wind.protocol import Prevailing
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Feed:
     def __init__(self, wind: Any) -> None:
         self.wind = wind
         self.stepped = hasattr(wind, "step") and hasattr(wind, "time")
+        if isinstance(wind, np.ndarray):  # it has a view() of its own
+            raise TypeError(f"wind: expected a wind, got an array of shape {wind.shape}")
         if wind is None:
             self.kind = "still"
         elif self.stepped and hasattr(wind, "view"):
@@ -86,7 +89,7 @@ class Feed:
         m, n = points.shape[:2]
         flat = points.reshape(-1, 3)
         given = self.wind.sample(flat) if self.stepped else self.wind.sample(flat, time)
-        values = np.asarray(given, dtype=np.float32)
+        values = checks.array(given, "wind: sample")
         if values.shape != (m * n, 3):
             raise ValueError(f"wind: sample gave shape {values.shape}, expected {(m * n, 3)}")
         out = np.zeros((m, 3, group.padded), np.float32)
@@ -101,7 +104,9 @@ class Feed:
         rest = group.to_world(np.broadcast_to(group.tree.centre_of_mass, (m, n, 3)))
         flat = rest.reshape(-1, 3)
         given = self.wind.sample(flat) if self.stepped else self.wind.sample(flat, time)
-        return bool(np.isfinite(np.asarray(given)[slot * n + branch]).all())
+        # As the core reads it: float32.
+        values = checks.array(given, "wind: sample")
+        return bool(np.isfinite(values[slot * n + branch]).all())
 
 
 def _profile(outside: Prevailing) -> tuple[Any, ...]:

@@ -87,6 +87,7 @@ def packing_error(
     -------
     PackingError
     """
+    checks.tree(tree)
     checks.choice(reference, "reference", ["float32", "float64"])
     if hasattr(wind, "step"):
         raise ValueError("wind: expected one that can be sampled at any time, not one that steps")

@@ -44,7 +44,7 @@ def keys_of(
             mixed = _mix(mixed + grid[:, axis] + np.uint64(axis + 1))
         numbers = (mixed >> np.uint64(1)).astype(np.int64)
     else:
-        numbers = checks.array(np.atleast_1d(np.asarray(ids)), "ids", dtype=np.int64)
+        numbers = checks.array(ids, "ids", dtype=np.int64, ndmin=1)
         numbers = np.ascontiguousarray(np.broadcast_to(numbers, (len(place),)))
     key = _mix(numbers.astype(np.uint64) + _mix(np.array([seed], dtype=np.uint64)))
     return numbers, (key >> np.uint64(32)).astype(np.uint32)

@@ -33,6 +33,7 @@ from .sway import Sway
 if TYPE_CHECKING:
     import xarray as xr
 
+MOST_FRAMES = 10**12  # a thousand years at 30 Hz
 MEMORY_LIMIT = 4 * 2**30  # bytes kept in memory without `record`
 
 
@@ -109,7 +110,7 @@ def simulate(
     with run.sheltered(shelter), run.bar(progress) as bar, patient_interrupts() as check:
         run.check = check
         if record is not None:
-            return _to_file(run, Path(record), bar, overwrite=overwrite, live=live)
+            return _to_file(run, checks.path(record, "record"), bar, overwrite=overwrite, live=live)
         return _in_memory(run, bar)
 
 
@@ -131,7 +132,13 @@ class _Run:
         self.duration = checks.number(duration, "duration", low=0.0)
         self.dt = checks.number(dt, "dt", above=0.0)
         self.every = checks.integer(every, "every", low=1)
-        count = round(self.duration / self.dt)
+        frames = self.duration / self.dt
+        if not frames < MOST_FRAMES:
+            raise ValueError(
+                f"duration: {self.duration:g} s are {frames:.3g} frames of dt {self.dt:g} s, "
+                f"more than {MOST_FRAMES:.0e}"
+            )
+        count = round(frames)
         self.frame_count = count - count % self.every
         self.branches = chosen_branches(branches, sway.widest)
         self.frames = Frames(sway, channels, self.branches)

@@ -122,7 +122,7 @@ class Sway:
         self.substeps = checks.integer(substeps, "substeps", low=1, high=10_000)
         self.options = StepOptions(
             clamp=checks.choice(clamp, "clamp", CLAMPS),
-            inertia=bool(inertia),
+            inertia=checks.flag(inertia, "inertia"),
             damping_rate=checks.choice(damping_rate, "damping_rate", DAMPING_RATES),
             torsion=_torsion(torsion, self.state_kind),
             limit_turn=bool(limit_turn),
@@ -158,8 +158,9 @@ class Sway:
         trees = [tree] if isinstance(tree, Tree) else list(tree) if np.iterable(tree) else []
         if not trees or not all(isinstance(item, Tree) for item in trees):
             raise TypeError(f"tree: expected a Tree or a sequence of them, got {tree!r}")
-        named = [species] if isinstance(species, (Species, str, os.PathLike)) else list(species)
-        kinds = [load_species(item) for item in named]
+        one = isinstance(species, (Species, str, os.PathLike)) or not np.iterable(species)
+        given: Any = [species] if one else species
+        kinds = [load_species(item) for item in given]
         place = np.atleast_2d(checks.array(at, "at", dtype=np.float64, finite=True))
         if place.shape[1:] != (3,):
             raise ValueError(f"at: expected shape (m, 3), got {np.shape(at)}")
@@ -209,7 +210,7 @@ class Sway:
 
     def remove(self, index: ArrayLike) -> None:
         """Remove instances by index; later ones move up, states go on undisturbed."""
-        gone = np.unique(checks.array(np.atleast_1d(np.asarray(index)), "index", dtype=np.int64))
+        gone = np.unique(checks.array(index, "index", dtype=np.int64, ndmin=1))
         if gone.size and not (gone[0] >= 0 and gone[-1] < len(self)):
             raise ValueError(f"index: expected 0 to {len(self) - 1}, got {index!r}")
         stay = np.setdiff1d(np.arange(len(self)), gone)
@@ -527,7 +528,7 @@ def _cause(group: Group, slot: int, branch: int, feed: Feed, time: float) -> tup
 
 def _torsion(torsion: bool | None, state: str) -> bool:
     if state != "packed":
-        return True if torsion is None else bool(torsion)
+        return True if torsion is None else checks.flag(torsion, "torsion")
     if torsion:
         raise ValueError("torsion: a packed state holds none")
     return False

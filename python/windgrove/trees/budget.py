@@ -61,6 +61,7 @@ def merge_twigs(
     ValueError
         `budget` cannot be met (it is below two branches a root), or a change is above `tolerance`.
     """
+    checks.tree(tree)
     budget = checks.integer(budget, "budget", low=1, high=MAX_BRANCHES)
     tolerance = checks.number(tolerance, "tolerance", low=0)
     merging = _Merging(tree, room_for_foliage)

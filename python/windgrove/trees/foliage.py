@@ -52,6 +52,7 @@ def add_foliage(
     ----------
     Bundles: seed 000, section 3.3. The rule is windgrove's own: docs/concepts/growing.md.
     """
+    checks.tree(tree)
     limit = checks.integer(limit, "limit", low=1, high=MAX_BRANCHES)
     wood = bare(tree)
     ground = crown_ground_area(wood)
@@ -131,6 +132,7 @@ def set_leaf_fraction(tree: Tree, fraction: float) -> Tree:
     At 0 the foliage branches are left out, since a branch without area has no mass; the wood keeps
     its indices where, as everywhere in this package, foliage carries nothing.
     """
+    checks.tree(tree)
     fraction = checks.number(fraction, "fraction", low=0, high=1)
     foliage = tree.kind == FOLIAGE
     if fraction == 1 or not foliage.any():

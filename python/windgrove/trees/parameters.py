@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import checks
 from ..kernels.trees import propagate_drag_double, total_mass_double
 from ..species.load import load_species
 from ..species.species import LEVELS, Species
@@ -86,6 +87,7 @@ def branch_parameters(tree: Tree, species: Species | str | os.PathLike[str]) -> 
     ----------
     Seed 000, section 3.3.1, equation 3.2 and listing 3.1; docs/numerics/parameters.md.
     """
+    checks.tree(tree)
     species = load_species(species)
     foliage = tree.kind == FOLIAGE
     beta, zeta, gamma, rho, propagation = _by_branch(tree, species)

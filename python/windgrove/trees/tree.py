@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import checks
+
 TRUNK, BRANCH, FOLIAGE = 0, 1, 2
 KIND_NAMES = ("trunk", "branch", "foliage")
 MAX_BRANCHES = 65_536  # what 16-bit branch indices at vertices can name; a tree may have more
@@ -111,7 +113,7 @@ class Tree:
     segments: Segments | None = None
 
     def __post_init__(self) -> None:
-        n = len(np.atleast_1d(np.asarray(self.length)))
+        n = checks.array(self.length, "length", dtype=np.float64, ndmin=1).size
         if n < 1:
             raise ValueError("length: a tree has at least one branch, got none")
         self._freeze("position", np.float64, (n, 3))
@@ -131,9 +133,7 @@ class Tree:
         self.level.flags.writeable = False
 
     def _freeze(self, name: str, dtype: Any, shape: tuple[int, ...]) -> None:
-        array = np.array(getattr(self, name), dtype=dtype, order="C")
-        if array.shape != shape:
-            raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
+        array = checks.array(getattr(self, name), name, dtype=dtype, shape=shape).copy()
         array.flags.writeable = False
         object.__setattr__(self, name, array)
 
@@ -157,7 +157,8 @@ class Tree:
         self._refuse("area", foliage & (self.area <= 0), "foliage has an area above 0")
         self._refuse("volume", foliage & (self.volume != 0), "foliage has volume 0")
         self._refuse("area", ~foliage & (self.area != 0), "wood has area 0")
-        norm = np.linalg.norm(self.direction, axis=1)
+        with np.errstate(over="ignore"):
+            norm = np.linalg.norm(self.direction, axis=1)
         self._refuse("direction", np.abs(norm - 1) > 1e-5, "a direction is a unit vector")
         # What is a unit vector to rounding stays as it is, so that a copy has the same bits.
         unit = np.where(

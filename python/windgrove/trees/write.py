@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import importlib
 import os
-import tempfile
 from typing import Any
 
 from .. import checks
+from ..files import write_whole
 from .tree import Tree
 
 _WRITERS = {
@@ -51,7 +51,9 @@ def write_tree(
     ValueError
         The suffix says no format, or a format without leaves is asked to hold some.
     """
-    name = os.fsdecode(path)
+    checks.tree(tree)
+    target = checks.path(path, "path")
+    name = str(target)
     bare = name[:-3] if name.lower().endswith(".gz") else name
     if format is None:
         suffix = os.path.splitext(bare)[1].lower()
@@ -64,27 +66,13 @@ def write_tree(
     content = encode_tree(tree, format, world=world)
     if bare != name:
         content = gzip.compress(content, mtime=0)
-    _replace(name, content)
+    write_whole(target, content)
 
 
 def encode_tree(tree: Tree, format: str, *, world: bool = True) -> bytes:
     """The bytes of a file of a format: what `write_tree` writes."""
+    checks.tree(tree)
     checks.choice(format, "format", _WRITERS)
     writer: Any = importlib.import_module(f"{__package__}.writers.{_WRITERS[format]}")
     content: bytes = writer.encode(tree, world=world)
     return content
-
-
-def _replace(name: str, content: bytes) -> None:
-    folder = os.path.dirname(os.path.abspath(name))
-    handle, temporary = tempfile.mkstemp(prefix=".windgrove-", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, name)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -121,7 +121,8 @@ class Wind:
         exponent: float | None = None,
         start_time: float = 0.0,
     ) -> None:
-        solids, effectors = tuple(solids), tuple(effectors)
+        solids = checks.items(solids, "solids")
+        effectors = checks.items(effectors, "effectors")
         given = dict(locals())
         self._given = {name: given[name] for name in given.keys() - {"self", "threads"}}
         self._cells = _cell_counts(cells)
@@ -136,7 +137,7 @@ class Wind:
         self._steps = 0
         self._recorders: list[WindRecorder] = []
         count = checks.integer(levels, "levels", low=1, high=MAX_LEVELS)
-        size = checks.number(cell_size, "cell_size", above=0.0)
+        size = checks.spacing(cell_size, "cell_size")
         self._projection = projection_of(projection)
         self._effectors = tuple(_effector(e) for e in effectors)
         options = {
@@ -145,7 +146,11 @@ class Wind:
             "roughness": roughness,
             "exponent": exponent,
         }
-        has_profile = profile != "none" or any(v is not None for v in options.values())
+        has_profile = (
+            not isinstance(profile, str)
+            or profile != "none"
+            or any(v is not None for v in options.values())
+        )
         source = prevailing_source(
             prevailing, height_profile(profile, **options) if has_profile else None
         )
@@ -210,7 +215,7 @@ class Wind:
 
     @effectors.setter
     def effectors(self, value: Iterable[Effector]) -> None:
-        self._effectors = tuple(_effector(e) for e in value)
+        self._effectors = tuple(_effector(e) for e in checks.items(value, "effectors"))
 
     @property
     def shelter(self) -> Shelter | None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 # Header words, lower case without anything but letters and digits, that name a component. Forms
 # seen in public sonic files: Campbell, Gill, Metek, EddyPro and diive tables.
+MOST_BYTES = 2**30  # 24 days at 20 Hz; more is refused, not swallowed
 _COMPONENTS = {
     "u": ("u", "ux", "x", "vx", "windu", "windx", "uwind", "velocityx", "ucomponent", "velocityu"),
     "v": ("v", "uy", "y", "vy", "windv", "windy", "vwind", "velocityy", "vcomponent", "velocityv"),
@@ -97,12 +98,16 @@ def read_table(
 
 
 def _lines(path: Path) -> list[str]:
-    raw = path.read_bytes()
-    if raw[:2] == b"\x1f\x8b":
+    with path.open("rb") as file:
+        raw = file.read(MOST_BYTES + 1)
+    if raw[:2] == b"\x1f\x8b" and len(raw) <= MOST_BYTES:
         try:
-            raw = gzip.decompress(raw)
+            with gzip.GzipFile(fileobj=io.BytesIO(raw)) as packed:
+                raw = packed.read(MOST_BYTES + 1)
         except (EOFError, OSError, zlib.error) as error:
             raise ValueError(f"{path}: a damaged gzip file ({error})") from None
+    if len(raw) > MOST_BYTES:
+        raise ValueError(f"{path}: larger than {MOST_BYTES} bytes; cut it into several records")
     if not raw.strip():
         raise ValueError(f"{path}: the file is empty")
     if b"\x00" in raw[:4096]:
@@ -169,7 +174,7 @@ def _components(
             raise ValueError(f"columns: expected three names, got {chosen}")
         for name in chosen:
             if name not in names:
-                raise ValueError(f"columns: {path} has no column {name!r}; it has {names}")
+                raise ValueError(f"columns: {path} has no column {name!r}; it has {_listed(names)}")
         return chosen[0], chosen[1], chosen[2]
     plain = [_plain(name) for name in names]
     found = []
@@ -177,11 +182,17 @@ def _components(
         at = next((plain.index(word) for word in words if word in plain), None)
         if at is None:
             raise ValueError(
-                f"{path}: no column for the wind component {component} among {names}; "
+                f"{path}: no column for the wind component {component} among {_listed(names)}; "
                 "name three with columns="
             )
         found.append(names[at])
     return found[0], found[1], found[2]
+
+
+def _listed(names: list[str]) -> str:
+    """Header words for a message, not all of a broken file's."""
+    shown = [repr(name if len(name) <= 40 else name[:37] + "...") for name in names[:20]]
+    return ", ".join(shown) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def _check_widths(path: Path, rows: list[list[str]], width: int, header: int) -> None:

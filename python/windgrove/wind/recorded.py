@@ -189,7 +189,7 @@ class RecordedWind(UniformSource):
             Names the file, the row and what is wrong.
         FileNotFoundError
         """
-        file = Path(path)
+        file = checks.path(path, "path")
         table = read_table(file, columns=columns, clock=clock)
         if rate is not None:
             rate = checks.number(rate, "rate", above=0.0)

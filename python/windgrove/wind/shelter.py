@@ -81,8 +81,8 @@ class Shelter:
         """
         from ..trees.parameters import branch_parameters
 
-        places = np.atleast_2d(np.asarray(at, dtype=np.float64))
-        places = checks.array(places, "at", dtype=np.float64, shape=(None, 3), finite=True)
+        checks.tree(tree)
+        places = checks.array(at, "at", dtype=np.float64, shape=(None, 3), finite=True, ndmin=2)
         arm = CENTRE_OF_MASS * np.asarray(tree.length, dtype=np.float64)
         centre = tree.position + arm[:, None] * tree.direction
         drag = arm * branch_parameters(tree, species).direct_drag

@@ -276,10 +276,8 @@ def read_mesh(vertices: Any, faces: Any) -> tuple[NDArray[np.float64], NDArray[n
         if not (hasattr(vertices, "vertices") and hasattr(vertices, "faces")):
             raise TypeError("vertices: expected a mesh object, or vertices and faces")
         vertices, faces = vertices.vertices, vertices.faces
-    points = checks.array(
-        np.asarray(vertices), "vertices", dtype=np.float64, shape=(None, 3), finite=True
-    )
-    corners = checks.array(np.asarray(faces), "faces", dtype=np.int64, shape=(None, 3))
+    points = checks.array(vertices, "vertices", dtype=np.float64, shape=(None, 3), finite=True)
+    corners = checks.array(faces, "faces", dtype=np.int64, shape=(None, 3))
     if len(corners) == 0:
         raise ValueError("faces: expected at least one triangle")
     if corners.min() < 0 or corners.max() >= len(points):
@@ -318,7 +316,7 @@ class Terrain(Solid):
         object.__setattr__(self, "height", height)
         x, y = checks.vector(self.origin, "origin", size=2).tolist()
         object.__setattr__(self, "origin", (x, y))
-        object.__setattr__(self, "spacing", checks.number(self.spacing, "spacing", above=0.0))
+        object.__setattr__(self, "spacing", checks.spacing(self.spacing))
 
     def height_at(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
         """Heights (len(y), len(x)) on the lattice that x and y span [m]."""

@@ -191,7 +191,7 @@ class WindRecorder:
         self._every = every
         self._steps = 0
         self._frames = 0
-        base = Path(path)
+        base = checks.path(path, "path")
         if base.suffix != ".vtkhdf":
             raise ValueError(f"path: expected a name that ends in .vtkhdf, got {base.name!r}")
         self.paths = tuple(
