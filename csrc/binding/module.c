@@ -14,6 +14,8 @@ static int add_constants(PyObject* module)
 {
     if (PyModule_AddStringConstant(module, "version", WG_VERSION) < 0)
         return -1;
+    if (PyModule_AddStringConstant(module, "commit", WG_COMMIT) < 0)
+        return -1;
     if (PyModule_AddStringConstant(module, "compiler", wg_compiler()) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "build_type", wg_build_type());

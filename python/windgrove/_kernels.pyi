@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 version: str
 compiler: str
 build_type: str
+commit: str
 
 def isa() -> str: ...
 def force_isa(name: str, /) -> None: ...

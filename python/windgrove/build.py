@@ -14,6 +14,7 @@ class BuildInfo:
     """Versions, compiler and instruction set; ``str()`` is ready for a report."""
 
     version: str
+    commit: str  # "unknown" where it was built without git
     compiler: str
     build_type: str
     instruction_set: str  # that the kernels use now; WINDGROVE_ISA forces one
@@ -23,7 +24,7 @@ class BuildInfo:
 
     def __str__(self) -> str:
         lines = [
-            f"windgrove {self.version}",
+            f"windgrove {self.version} (commit {self.commit})",
             f"  kernels: {self.instruction_set}, {self.compiler}, {self.build_type}",
             f"  python {self.python}, {self.system}",
             "  " + ", ".join(f"{name} {version}" for name, version in self.libraries.items()),
@@ -46,6 +47,7 @@ def build_info() -> BuildInfo:
 
     return BuildInfo(
         version=_kernels.version,
+        commit=_kernels.commit,
         compiler=_kernels.compiler,
         build_type=_kernels.build_type,
         instruction_set=_kernels.isa(),

@@ -18,6 +18,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _kernels
 from ..files import refuse_special
 from . import layout
 from .commit_file import CommitFile, in_use, journal_path, replay
@@ -326,21 +327,10 @@ def _standard_attributes() -> dict[str, Any]:
         "history": f"{now} recorded by windgrove {windgrove.__version__}",
         "schema_version": layout.SCHEMA_VERSION,
         "windgrove_version": windgrove.__version__,
+        "windgrove_commit": _kernels.commit,
         "software": (
             f"Python {platform.python_version()}, NumPy {np.__version__}, h5py {h5py.__version__}, "
             f"HDF5 {h5py.version.hdf5_version}, {sys.platform}"
         ),
     }
-    commit = _commit()
-    return attributes | ({"windgrove_commit": commit} if commit else {})
-
-
-def _commit() -> str:
-    """The commit the package was built from, where the build knows it."""
-    try:
-        from ..build import build_info  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        return ""
-    info = build_info()
-    found = info.get("commit") if isinstance(info, dict) else getattr(info, "commit", "")
-    return str(found or "")
+    return attributes
