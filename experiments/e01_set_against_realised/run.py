@@ -35,10 +35,6 @@ def errors(tree, species, rate, clamp):
         yield (clamp, rate, level, int(here.sum()), clamped, lost, *quantiles)
 
 
-def _quantile(values, q):
-    return float(np.quantile(values, q)) if values.size else np.nan
-
-
 def draw(rows):
     import matplotlib.pyplot as plt
 

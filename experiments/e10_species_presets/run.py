@@ -22,8 +22,9 @@ from scipy.integrate import trapezoid
 from scipy.optimize import brentq, least_squares
 
 import windgrove as wg
+from windgrove.analysis.statics import steady_angle
 from windgrove.species import CheckedClaim, Claim, Growth, Level, Provenance, Species, check_claims
-from windgrove.species.claims import CLAIM_SEEDS, steady_angle
+from windgrove.species.claims import CLAIM_SEEDS
 from windgrove.trees.foliage import crown_hull_area
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

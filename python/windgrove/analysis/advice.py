@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import checks
-from ..species.claims import steady_angle
 from ..species.load import load_species
 from ..species.species import LEVELS, Species
 from ..trees.parameters import BranchParameters, branch_parameters
 from ..trees.tree import Tree
 from .frequencies import CLAMPS, LONGEST_STEP, DiscreteResponse, discrete_response
+from .statics import steady_angle
 
 LAW_FACTOR = 2.5  # field trees lie within this of the 1/H law
 CLAMP_SHARE = 0.02

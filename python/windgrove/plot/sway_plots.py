@@ -238,15 +238,12 @@ def sway(
 def static_angle(
     tree: Tree, species: Species, branch: int, speed: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Solution theta (rad) of k theta = d v cos(theta), by Newton's method from 0."""
+    """Solution theta (rad) of k theta = d v cos(theta)."""
+    from ..analysis.statics import steady_angle
     from ..trees.parameters import branch_parameters
 
     values = branch_parameters(tree, species)
-    load = float(values.drag[branch]) / float(values.stiffness[branch]) * speed
-    theta = np.minimum(load, 1.0)
-    for _ in range(30):
-        theta -= (theta - load * np.cos(theta)) / (1 + load * np.sin(theta))
-    return theta
+    return steady_angle(float(values.drag[branch]) / float(values.stiffness[branch]) * speed)
 
 
 def _speed_and_angle(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..analysis.statics import steady_angle
 from .species import Claim, Species
 
 if TYPE_CHECKING:
@@ -105,9 +106,8 @@ def _leaf_over_bare_load(tree: Tree, species: Species, claim: Claim) -> float:
 def _sway_deg(tree: Tree, species: Species, claim: Claim) -> float:
     fraction = claim.leaf_fraction
     drag = _trunk(tree, species, fraction, "drag")
-    return math.degrees(
-        steady_angle(drag * claim.wind_speed / _trunk(tree, species, fraction, "stiffness"))
-    )
+    push = drag * claim.wind_speed / _trunk(tree, species, fraction, "stiffness")
+    return math.degrees(float(steady_angle(push)))
 
 
 def _level_sway(tree: Tree, species: Species, claim: Claim, kind: int) -> float:
@@ -117,7 +117,7 @@ def _level_sway(tree: Tree, species: Species, claim: Claim, kind: int) -> float:
     tree, species = _in_season(tree, species, claim.leaf_fraction)
     p = branch_parameters(tree, species)
     push = np.median((p.drag / p.stiffness)[tree.kind == kind]) * claim.wind_speed
-    return math.degrees(steady_angle(float(push)))
+    return math.degrees(float(steady_angle(float(push))))
 
 
 def _branch_sway_deg(tree: Tree, species: Species, claim: Claim) -> float:
@@ -137,17 +137,6 @@ def _large_branch_over_trunk_frequency(tree: Tree, species: Species, claim: Clai
     first = (tree.level == 1) & (tree.kind == 1)
     large = first & (tree.length >= 0.5 * tree.length[first].max())
     return float(np.median(frequency[large]) / frequency[tree.roots[0]])
-
-
-def steady_angle(push: float) -> float:
-    """The angle theta (rad) of a trunk in a steady wind across it: theta = push cos(theta).
-
-    `push` is d v / k. Newton's rule; the function is monotone, so that it always converges.
-    """
-    theta = min(push, 1.0)
-    for _ in range(60):
-        theta -= (theta - push * math.cos(theta)) / (1.0 + push * math.sin(theta))
-    return theta
 
 
 _QUANTITIES: dict[str, Callable[[Tree, Species, Claim], float]] = {

@@ -13,12 +13,12 @@ from scipy import stats
 
 from .. import checks
 from ..analysis.frequencies import discrete_response
+from ..analysis.statics import steady_angle
 from ..species.load import load_species
 from ..species.species import LEVELS, Species
 from ..trees.parameters import branch_parameters
 from ..trees.tree import Tree
 from . import parameters
-from .targets import steady_angle
 
 OUTPUTS = {
     "frequency": "Hz",
@@ -170,8 +170,8 @@ def _evaluator(
         if output == "damping_ratio":
             return float(np.median(p.damping_ratio[which]))
         if output == "steady_angle":
-            ratios = (p.drag / p.stiffness)[which]
-            return float(np.median([steady_angle(float(r), wind_speed) for r in ratios]))
+            push = (p.drag / p.stiffness)[which] * wind_speed
+            return float(np.median(steady_angle(push)))
         response = discrete_response(p.mass[which], p.stiffness[which], p.damping[which], dt)
         if output == "clamped_share":
             return float(response.clamped.mean())

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import checks
 from ..analysis.frequencies import discrete_response
+from ..analysis.statics import steady_angle
 from ..species.species import LEVELS, Species
 from ..trees.parameters import BranchParameters, branch_parameters
 from ..trees.tree import FOLIAGE, Tree
@@ -102,23 +103,13 @@ def _oscillator(model: Model, target: Target, species: Species, *, damping: bool
     return float(np.median(values))
 
 
-def steady_angle(drag_over_stiffness: float, speed: float) -> float:
-    """Angle in rad of a branch across a steady wind: k theta = d v cos(theta)."""
-    load = drag_over_stiffness * speed
-    low, high = 0.0, np.pi / 2
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if middle < load * np.cos(middle) else (low, middle)
-    return 0.5 * (low + high)
-
-
 def _sway(model: Model, target: Target, species: Species) -> float:
     p = model.parameters(species, target.tree)
     which = model.members(target.tree, target.level)
     stiffness = p.stiffness[which]
     if model.match == "realised" and model.clamp == "source":
         stiffness = np.minimum(stiffness, p.mass[which] / model.dt**2)
-    angles = [steady_angle(float(r), target.condition) for r in p.drag[which] / stiffness]
+    angles = steady_angle(p.drag[which] / stiffness * target.condition)
     return float(np.degrees(np.median(angles)))
 
 
