@@ -4,6 +4,7 @@
 
 #include "bench.h"
 #include "windgrove/cascade.h"
+#include "windgrove/flow.h"
 
 enum { LEVELS = 3, NX = 50, NY = 50, NZ = 18, CELLS = NX * NY * NZ, INNER = 48 * 48 * 16 };
 
@@ -21,19 +22,24 @@ typedef struct scene {
     int64_t moves;
 } scene;
 
-static uint8_t* make_solid(double share)
+// What stands in the grids: nothing; nothing, with markers; 30 % in houses of 6 x 6 cells; 30 % in
+// blocks of 16 x 16.
+typedef enum ground { OPEN, UNMARKED, HOUSES, BLOCKS } ground;
+
+// Boxes up to most of the height, at random, until the share is reached.
+static uint8_t* make_solid(ground kind)
 {
-    if (share <= 0.0)
+    if (kind == OPEN)
         return NULL;
     uint8_t* solid = bench_array(CELLS);
+    const int side = kind == BLOCKS ? 16 : 6;
     double filled = 0.0;
-    // Houses of 6 x 6 cells up to half the height, at random, until the share is reached.
-    while (filled < share * CELLS) {
-        const int i0 = (int)((0.5 + 0.5 * bench_random()) * 43.0);
-        const int j0 = (int)((0.5 + 0.5 * bench_random()) * 43.0);
+    while (kind != UNMARKED && filled < 0.3 * CELLS) {
+        const int i0 = (int)((0.5 + 0.5 * bench_random()) * (NX - side - 1));
+        const int j0 = (int)((0.5 + 0.5 * bench_random()) * (NY - side - 1));
         for (int k = 0; k < 14; ++k)
-            for (int j = j0; j < j0 + 6; ++j)
-                for (int i = i0; i < i0 + 6; ++i) {
+            for (int j = j0; j < j0 + side; ++j)
+                for (int i = i0; i < i0 + side; ++i) {
                     uint8_t* cell = solid + ((size_t)k * NY + (size_t)j) * NX + (size_t)i;
                     filled += *cell == 0;
                     *cell = 1;
@@ -49,9 +55,10 @@ static void hold_solids(const wg_grid* grid)
             grid->velocity[n] = 0.0f;
 }
 
-static scene make_scene(int32_t method, double share, double turbulence, int32_t threads)
+static scene make_scene(int32_t method, ground kind, int32_t threads)
 {
     scene s = { .exec = { threads } };
+    const double turbulence = 0.15 / 0.27;
     const double focus[3] = { 0.0, 0.0, 4.0 };
     const int32_t cells[3] = { 48, 48, 16 };
     wg_cascade_place(focus, cells, LEVELS, 0.5, (double)NAN, &s.low[0][0]);
@@ -63,7 +70,7 @@ static scene make_scene(int32_t method, double share, double turbulence, int32_t
     s.options.dt = 1.0 / 30.0;
     s.options.vorticity = 0.2;
     s.cascade.level_count = LEVELS;
-    uint8_t* solid = make_solid(share);
+    uint8_t* solid = make_solid(kind);
     for (int n = 0; n < LEVELS; ++n) {
         wg_grid* grid = &s.cascade.grid[n];
         *grid = (wg_grid){ .nx = NX, .ny = NY, .nz = NZ, .spacing = 0.5 * (1 << n) };
@@ -138,34 +145,99 @@ static void coarse_from_fine(void* state)
         wg_cascade_restrict(&s->cascade.grid[n + 1], &s->cascade.grid[n], &s->exec);
 }
 
+// ---- stages of one step, over all grids ----
+
+static wg_flow_grid flow_of(const wg_grid* grid)
+{
+    return (wg_flow_grid){ .nx = grid->nx,
+                           .ny = grid->ny,
+                           .nz = grid->nz,
+                           .spacing = grid->spacing,
+                           .solid = grid->solid };
+}
+
+static void advect(void* state)
+{
+    scene* s = state;
+    for (int n = 0; n < LEVELS; ++n) {
+        const wg_flow_grid flow = flow_of(&s->cascade.grid[n]);
+        const float* u = s->cascade.grid[n].velocity;
+        (void)wg_advect(&flow, u, 3, u, s->options.dt, s->cascade.other[n], &s->exec);
+    }
+}
+
+static void confine(void* state)
+{
+    scene* s = state;
+    for (int n = 0; n < LEVELS; ++n) {
+        const wg_flow_grid flow = flow_of(&s->cascade.grid[n]);
+        (void)wg_confine_vorticity(
+            &flow, s->cascade.grid[n].velocity, s->options.dt, s->options.vorticity,
+            s->cascade.other[n], &s->exec);
+    }
+}
+
+static void project(void* state)
+{
+    scene* s = state;
+    for (int n = 0; n < LEVELS; ++n) {
+        const wg_grid* g = &s->cascade.grid[n];
+        const wg_project_fields fields = { .nx = g->nx,
+                                           .ny = g->ny,
+                                           .nz = g->nz,
+                                           .spacing = g->spacing,
+                                           .velocity = g->velocity,
+                                           .solid = g->solid,
+                                           .pressure = g->pressure,
+                                           .out = s->cascade.other[n] };
+        memset(g->pressure, 0, CELLS * sizeof(float));
+        (void)wg_project(&fields, &s->options.projection[n], s->cascade.scratch, NULL, &s->exec);
+    }
+}
+
 int main(int argc, char** argv)
 {
-    const double noise = 0.15 / 0.27;
-    scene jacobi = make_scene(WG_PROJECT_JACOBI, 0.0, noise, 1);
-    scene jacobi2 = make_scene(WG_PROJECT_JACOBI, 0.0, noise, 2);
-    scene direct = make_scene(WG_PROJECT_DIRECT, 0.0, noise, 1);
-    scene direct2 = make_scene(WG_PROJECT_DIRECT, 0.0, noise, 2);
-    scene moving = make_scene(WG_PROJECT_DIRECT, 0.0, noise, 1);
-    scene houses = make_scene(WG_PROJECT_JACOBI, 0.3, noise, 1);
-    scene houses2 = make_scene(WG_PROJECT_JACOBI, 0.3, noise, 2);
-    scene multigrid = make_scene(WG_PROJECT_MULTIGRID, 0.3, noise, 1);
-    scene exact = make_scene(WG_PROJECT_PCG, 0.3, noise, 1);
+    scene jacobi = make_scene(WG_PROJECT_JACOBI, OPEN, 1);
+    scene jacobi2 = make_scene(WG_PROJECT_JACOBI, OPEN, 2);
+    scene direct = make_scene(WG_PROJECT_DIRECT, OPEN, 1);
+    scene direct2 = make_scene(WG_PROJECT_DIRECT, OPEN, 2);
+    scene moving = make_scene(WG_PROJECT_DIRECT, OPEN, 1);
+    scene marked = make_scene(WG_PROJECT_JACOBI, UNMARKED, 1);
+    scene houses = make_scene(WG_PROJECT_JACOBI, HOUSES, 1);
+    scene houses2 = make_scene(WG_PROJECT_JACOBI, HOUSES, 2);
+    scene blocks = make_scene(WG_PROJECT_JACOBI, BLOCKS, 1);
+    scene multigrid = make_scene(WG_PROJECT_MULTIGRID, HOUSES, 1);
+    scene exact = make_scene(WG_PROJECT_PCG, HOUSES, 1);
     const double all = LEVELS * INNER, border = CELLS - INNER;
+#define IN_EACH_GROUND(name, function, items, item)                                                \
+    { name, function, &jacobi, items, item, 0.0, 0.0, NULL },                                      \
+        { name "/no solid", function, &marked, items, item, 0.0, 0.0, name },                      \
+        { name "/30 % houses", function, &houses, items, item, 0.0, 0.0, name },                   \
+    {                                                                                              \
+        name "/30 % blocks", function, &blocks, items, item, 0.0, 0.0, name                        \
+    }
     const bench_case cases[] = {
         { "fma_peak", bench_fma_peak, NULL, 1.0, NULL, bench_fma_flops(), 0.0, NULL },
         { "step", step, &jacobi, all, "cell", FLOPS_JACOBI, 0.0, NULL },
+        { "step/no solid", step, &marked, all, "cell", FLOPS_JACOBI, 0.0, "step" },
+        { "step/30 % houses", step, &houses, all, "cell", FLOPS_JACOBI, 0.0, "step" },
+        { "step/30 % blocks", step, &blocks, all, "cell", FLOPS_JACOBI, 0.0, "step" },
         { "step/2 threads", step, &jacobi2, all, "cell", FLOPS_JACOBI, 0.0, "step" },
-        { "step/30 % solid", step, &houses, all, "cell", FLOPS_JACOBI, 0.0, "step" },
-        { "step/30 % solid, 2 threads", step, &houses2, all, "cell", FLOPS_JACOBI, 0.0, "step" },
-        { "step/30 % solid, multigrid", step, &multigrid, all, "cell", 0.0, 0.0, "step" },
-        { "step/30 % solid, pcg", step, &exact, all, "cell", 0.0, 0.0, "step" },
+        { "step/30 % houses, 2 threads", step, &houses2, all, "cell", FLOPS_JACOBI, 0.0,
+          "step/30 % houses" },
+        { "step/30 % houses, multigrid", step, &multigrid, all, "cell", 0.0, 0.0, "step" },
+        { "step/30 % houses, pcg", step, &exact, all, "cell", 0.0, 0.0, "step" },
         { "step/direct", step, &direct, all, "cell", FLOPS_DIRECT, 0.0, "step" },
         { "step/direct, 2 threads", step, &direct2, all, "cell", FLOPS_DIRECT, 0.0, "step/direct" },
         { "step/direct, moving", step_moving, &moving, all, "cell", 0.0, 0.0, "step/direct" },
+        IN_EACH_GROUND("advect", advect, all, "cell"),
+        IN_EACH_GROUND("confine", confine, all, "cell"),
+        IN_EACH_GROUND("project", project, all, "cell"),
+        IN_EACH_GROUND("inner_borders", inner_borders, 2.0 * border, "border cell"),
+        IN_EACH_GROUND("coarse_from_fine", coarse_from_fine, all, "cell"),
         { "inject", inject, &direct, border, "border cell", 0.0, 0.0, NULL },
         { "inject/2 threads", inject, &direct2, border, "border cell", 0.0, 0.0, "inject" },
-        { "inner_borders", inner_borders, &direct, 2.0 * border, "border cell", 0.0, 0.0, NULL },
-        { "coarse_from_fine", coarse_from_fine, &direct, all, "cell", 0.0, 0.0, NULL },
+        { "project/direct", project, &direct, all, "cell", 0.0, 0.0, "project" },
     };
     return bench_main(argc, argv, cases, sizeof cases / sizeof *cases);
 }
