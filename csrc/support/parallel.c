@@ -3,17 +3,26 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 // A thread looks for work this many times before it sleeps or yields: 15 to 50 microseconds, longer
 // than the gap between two stages of a step, far shorter than a frame.
 enum { SPIN_COUNT = 1000 };
 
+enum { MOST_THREADS = 64, CACHE_LINE = 64 };
+
+// One thread's share of the blocks: whoever is done with its own goes on with another's.
+typedef struct pool_share {
+    _Alignas(CACHE_LINE) atomic_size_t next;
+    size_t end;
+} pool_share;
+
 typedef struct pool_job {
     wgi_range_function* function;
     void* context;
-    size_t count, grain, blocks;
-    int32_t helpers_wanted;
-    atomic_size_t next_block;
+    size_t count, grain;
+    int32_t threads; // that may take part
+    pool_share share[MOST_THREADS];
 } pool_job;
 
 static pthread_mutex_t job_mutex = PTHREAD_MUTEX_INITIALIZER;   // held by the one running job
@@ -21,11 +30,16 @@ static pthread_mutex_t sleep_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the co
 static pthread_cond_t wake_condition = PTHREAD_COND_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
+// The gate counts the helpers inside the job in its low half; the high half is the job's number,
+// doubled, and 1 more where the job is closed. A helper that comes when the work is done finds it
+// closed: nobody waits for threads that the system has not yet given a processor.
+enum { GATE_SHIFT = 32 };
+static const uint64_t gate_closed = (uint64_t)1 << GATE_SHIFT;
+
 static pool_job job;
-static atomic_uint generation;       // bumped to publish a job
-static atomic_int helpers_left;      // helpers that have not yet left the published job
-static int32_t helper_count;         // started so far; guarded by job_mutex
-static atomic_uint start_generation; // the generation a new helper takes as already seen
+static _Alignas(CACHE_LINE) _Atomic uint64_t gate = (uint64_t)1 << GATE_SHIFT;
+static _Alignas(CACHE_LINE) atomic_int sleepers;
+static int32_t helper_count; // started so far; guarded by job_mutex
 
 static void pause_cpu(void)
 {
@@ -34,11 +48,16 @@ static void pause_cpu(void)
 #endif
 }
 
-static void run_blocks(void)
+static uint32_t job_number(uint64_t state)
+{
+    return (uint32_t)(state >> (GATE_SHIFT + 1));
+}
+
+static void run_share(pool_share* share)
 {
     for (;;) {
-        const size_t block = atomic_fetch_add_explicit(&job.next_block, 1, memory_order_relaxed);
-        if (block >= job.blocks)
+        const size_t block = atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed);
+        if (block >= share->end)
             return;
         const size_t begin = block * job.grain;
         const size_t end = job.count - begin < job.grain ? job.count : begin + job.grain;
@@ -46,31 +65,53 @@ static void run_blocks(void)
     }
 }
 
-static unsigned wait_for_job(unsigned seen)
+static void run_blocks(int32_t thread)
+{
+    for (int32_t n = 0; n < job.threads; ++n)
+        run_share(&job.share[(thread + n) % job.threads]);
+}
+
+// Until there is a job with another number than `seen`.
+static uint64_t wait_for_job(uint32_t seen)
 {
     for (int i = 0; i < SPIN_COUNT; ++i) {
-        const unsigned now = atomic_load_explicit(&generation, memory_order_acquire);
-        if (now != seen)
+        const uint64_t now = atomic_load_explicit(&gate, memory_order_acquire);
+        if (job_number(now) != seen)
             return now;
         pause_cpu();
     }
     pthread_mutex_lock(&sleep_mutex);
-    while (atomic_load_explicit(&generation, memory_order_acquire) == seen)
+    // Either this is seen by whoever publishes next, or that job is seen here.
+    atomic_fetch_add(&sleepers, 1);
+    while (job_number(atomic_load(&gate)) == seen)
         pthread_cond_wait(&wake_condition, &sleep_mutex);
-    const unsigned now = atomic_load_explicit(&generation, memory_order_acquire);
+    atomic_fetch_sub(&sleepers, 1);
     pthread_mutex_unlock(&sleep_mutex);
-    return now;
+    return atomic_load_explicit(&gate, memory_order_acquire);
+}
+
+static bool enter_job(uint64_t state)
+{
+    const uint32_t number = job_number(state);
+    while (job_number(state) == number && !(state & gate_closed))
+        if (atomic_compare_exchange_weak_explicit(
+                &gate, &state, state + 1, memory_order_acquire, memory_order_acquire))
+            return true;
+    return false;
 }
 
 static void* helper_main(void* argument)
 {
-    const int32_t index = (int32_t)(intptr_t)argument;
-    unsigned seen = atomic_load_explicit(&start_generation, memory_order_acquire);
+    const int32_t thread = (int32_t)(intptr_t)argument;
+    uint32_t seen = 0;
     for (;;) {
-        seen = wait_for_job(seen);
-        if (index < job.helpers_wanted)
-            run_blocks();
-        atomic_fetch_sub_explicit(&helpers_left, 1, memory_order_acq_rel);
+        const uint64_t state = wait_for_job(seen);
+        seen = job_number(state);
+        if (!enter_job(state))
+            continue;
+        if (thread < job.threads)
+            run_blocks(thread);
+        atomic_fetch_sub_explicit(&gate, 1, memory_order_release);
     }
     return NULL;
 }
@@ -94,7 +135,7 @@ static void after_fork_in_child(void)
     pthread_mutex_init(&sleep_mutex, NULL);
     pthread_cond_init(&wake_condition, NULL);
     helper_count = 0;
-    atomic_store(&helpers_left, 0);
+    atomic_store(&sleepers, 0);
 }
 
 static void register_fork_handlers(void)
@@ -106,36 +147,47 @@ static void register_fork_handlers(void)
 static void start_helpers(int32_t wanted)
 {
     pthread_once(&fork_once, register_fork_handlers);
-    atomic_store_explicit(
-        &start_generation, atomic_load_explicit(&generation, memory_order_relaxed),
-        memory_order_release);
     while (helper_count < wanted) {
         pthread_t thread;
-        if (pthread_create(&thread, NULL, helper_main, (void*)(intptr_t)helper_count) != 0)
+        void* index = (void*)(intptr_t)(helper_count + 1);
+        if (pthread_create(&thread, NULL, helper_main, index) != 0)
             return;
         pthread_detach(thread);
         ++helper_count;
     }
 }
 
-static void publish_job(void)
+static void deal_blocks(size_t blocks, int32_t threads)
 {
-    atomic_store_explicit(&helpers_left, helper_count, memory_order_relaxed);
+    job.threads = threads;
+    for (int32_t n = 0; n < threads; ++n) {
+        const size_t t = (size_t)n, of = (size_t)threads;
+        atomic_store_explicit(&job.share[n].next, blocks * t / of, memory_order_relaxed);
+        job.share[n].end = blocks * (t + 1) / of;
+    }
+}
+
+static void open_job(void)
+{
+    const uint64_t number = (uint64_t)job_number(atomic_load(&gate)) + 1;
+    atomic_store(&gate, number << (GATE_SHIFT + 1));
+    if (atomic_load(&sleepers) == 0)
+        return;
     pthread_mutex_lock(&sleep_mutex);
-    atomic_fetch_add_explicit(&generation, 1, memory_order_acq_rel);
     pthread_cond_broadcast(&wake_condition);
     pthread_mutex_unlock(&sleep_mutex);
 }
 
 // Yields in the end, so that a helper can be scheduled where threads outnumber processors.
-static void wait_for_helpers(void)
+static void close_job(void)
 {
-    int spins = 0;
-    while (atomic_load_explicit(&helpers_left, memory_order_acquire) != 0) {
-        if (++spins < SPIN_COUNT)
+    uint64_t state = atomic_fetch_or_explicit(&gate, gate_closed, memory_order_acquire);
+    for (int spins = 0; (uint32_t)state != 0; ++spins) {
+        if (spins < SPIN_COUNT)
             pause_cpu();
         else
             sched_yield();
+        state = atomic_load_explicit(&gate, memory_order_acquire);
     }
 }
 
@@ -155,18 +207,17 @@ void wgi_parallel_for(
     }
 
     const size_t blocks = (count + grain - 1) / grain;
-    const int32_t useful = blocks < (size_t)threads ? (int32_t)blocks : threads;
+    const size_t most = blocks < MOST_THREADS ? blocks : MOST_THREADS;
+    const int32_t useful = (size_t)threads < most ? threads : (int32_t)most;
     start_helpers(useful - 1);
 
     job.function = function;
     job.context = context;
     job.count = count;
     job.grain = grain;
-    job.blocks = blocks;
-    job.helpers_wanted = useful - 1;
-    atomic_store_explicit(&job.next_block, 0, memory_order_relaxed);
-    publish_job();
-    run_blocks();
-    wait_for_helpers();
+    deal_blocks(blocks, useful);
+    open_job();
+    run_blocks(0);
+    close_job();
     pthread_mutex_unlock(&job_mutex);
 }
