@@ -8,7 +8,7 @@ static bool make_job(
     const wg_flow_grid* grid, const float* field, int32_t components, const float* velocity,
     double dt, wgi_advect_job* job)
 {
-    if (!wgi_flow_grid_fits(grid) || components < 1 || !wgi_positive(dt))
+    if (!wgi_flow_grid_fits(grid) || components < 1 || !wgi_flow_step_fits(grid, dt))
         return false;
     *job = (wgi_advect_job){
         .nx = grid->nx,

@@ -54,6 +54,14 @@ static inline bool wgi_positive(double value)
     return isfinite(value) && value > 0.0;
 }
 
+/// Greatest dt / spacing (s/m) and dt epsilon (s): velocities to 1e8 m/s then stay within floats.
+#define WGI_LARGEST_STEP 1e30
+
+static inline bool wgi_flow_step_fits(const wg_flow_grid* grid, double dt)
+{
+    return wgi_positive(dt) && dt / grid->spacing <= WGI_LARGEST_STEP;
+}
+
 static inline bool wgi_flow_grid_fits(const wg_flow_grid* grid)
 {
     return wgi_size_fits(grid->nx, grid->ny, grid->nz, 3) && wgi_positive(grid->spacing);

@@ -7,7 +7,8 @@ wg_status wg_confine_vorticity(
     const wg_flow_grid* grid, const float* velocity, double dt, double epsilon, float* out,
     const wg_exec* exec)
 {
-    if (!wgi_flow_grid_fits(grid) || !wgi_positive(dt) || !isfinite(epsilon) || epsilon < 0.0)
+    if (!wgi_flow_grid_fits(grid) || !wgi_flow_step_fits(grid, dt) || !(epsilon >= 0.0) ||
+        !(dt * epsilon <= WGI_LARGEST_STEP))
         return WG_ERR_VALUE;
     const int32_t columns = grid->nx - 4, rows = grid->ny - 4;
     wgi_confine_job job = {

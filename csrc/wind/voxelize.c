@@ -8,7 +8,8 @@ wg_status wg_voxelize_box(const wg_voxel_grid* grid, const double low[3], const 
     const double shrink = wgi_voxel_shrink(grid);
     int32_t begin[3], end[3];
     for (int axis = 0; axis < 3; ++axis) {
-        if (!isfinite(low[axis]) || !isfinite(high[axis]) || !(low[axis] < high[axis]))
+        if (!wgi_voxel_place_fits(low[axis]) || !wgi_voxel_place_fits(high[axis]) ||
+            !(low[axis] < high[axis]))
             return WG_ERR_VALUE;
         wgi_voxel_range(grid, axis, low[axis], high[axis], &begin[axis], &end[axis]);
         while (begin[axis] < end[axis] &&
@@ -37,11 +38,11 @@ square_away(const wg_voxel_grid* grid, int axis, int32_t n, double centre, doubl
 
 wg_status wg_voxelize_sphere(const wg_voxel_grid* grid, const double centre[3], double radius)
 {
-    if (!wgi_voxel_grid_fits(grid) || !wgi_positive(radius))
+    if (!wgi_voxel_grid_fits(grid) || !wgi_positive(radius) || !wgi_voxel_place_fits(radius))
         return WG_ERR_VALUE;
     int32_t begin[3], end[3];
     for (int axis = 0; axis < 3; ++axis) {
-        if (!isfinite(centre[axis]))
+        if (!wgi_voxel_place_fits(centre[axis]))
             return WG_ERR_VALUE;
         wgi_voxel_range(
             grid, axis, centre[axis] - radius, centre[axis] + radius, &begin[axis], &end[axis]);

@@ -207,7 +207,7 @@ static bool mesh_fits(const wg_mesh* mesh)
     if (mesh->fill < WG_FILL_SURFACE || mesh->fill > WG_FILL_PARITY)
         return false;
     for (size_t n = 0; n < 3 * mesh->vertex_count; ++n)
-        if (!isfinite(mesh->vertices[n]))
+        if (!wgi_voxel_place_fits(mesh->vertices[n]))
             return false;
     for (size_t n = 0; n < 3 * mesh->face_count; ++n)
         if (mesh->faces[n] < 0 || (size_t)mesh->faces[n] >= mesh->vertex_count)

@@ -4,13 +4,19 @@
 #include "wind/flow_types.h"
 #include "windgrove/voxels.h"
 
+/// Whether a coordinate is one that products of three do not overflow.
+static inline bool wgi_voxel_place_fits(double coordinate)
+{
+    return fabs(coordinate) <= 1e100;
+}
+
 static inline bool wgi_voxel_grid_fits(const wg_voxel_grid* grid)
 {
     const int32_t cells[3] = { grid->nx, grid->ny, grid->nz };
     if (!wgi_size_fits(grid->nx, grid->ny, grid->nz, 1) || !wgi_positive(grid->spacing))
         return false;
     for (int axis = 0; axis < 3; ++axis)
-        if (!isfinite(grid->origin[axis]) || grid->begin[axis] < 0 ||
+        if (!wgi_voxel_place_fits(grid->origin[axis]) || grid->begin[axis] < 0 ||
             grid->begin[axis] > grid->end[axis] || grid->end[axis] > cells[axis])
             return false;
     return true;

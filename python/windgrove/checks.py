@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 MAX_THREADS = 64
 SMALLEST_CELL, LARGEST_CELL = 1e-9, 1e9  # m
+LARGEST_STEP = 1e30  # s for each m of a cell
 
 
 def array(
@@ -29,7 +30,8 @@ def array(
 
     `shape` holds sizes, None for any size; `ndmin` puts axes of length 1 in front. Strided,
     read-only, float64 and list inputs are converted. Complex, object and text inputs raise
-    TypeError; a wrong shape, and an array with masked values, ValueError.
+    TypeError, and so do booleans in place of integers; a wrong shape, and an array with masked
+    values, ValueError.
     """
     if np.ma.is_masked(value):
         raise ValueError(f"{name}: holds masked values; fill them or leave them out")
@@ -40,6 +42,8 @@ def array(
     if given.dtype.kind not in "biuf":
         raise TypeError(f"{name}: expected numbers, got dtype {given.dtype}")
     wanted = np.dtype(dtype)
+    if wanted.kind in "iu" and given.dtype.kind == "b":
+        raise TypeError(f"{name}: expected integers, got True or False")
     if wanted.kind in "iu" and given.dtype.kind == "f" and given.size and not _integral(given):
         raise TypeError(f"{name}: expected integers, got dtype {given.dtype}")
     if wanted.kind in "iu" and given.size:
@@ -133,6 +137,15 @@ def integer(value: Any, name: str, *, low: int = -(2**63), high: int = 2**63 - 1
     return result
 
 
+def counts(value: Any, name: str, labels: str, *, low: int, high: int) -> tuple[int, ...]:
+    """As many integers as there are words in `labels`, each in [low, high]; none may be a bool."""
+    wanted = labels.split()
+    given = items(value, name)
+    if len(given) != len(wanted):
+        raise ValueError(f"{name}: expected ({', '.join(wanted)}), got {value!r}")
+    return tuple(integer(n, name, low=low, high=high) for n in given)
+
+
 def path(value: Any, name: str) -> Path:
     """A path as `pathlib.Path`; bytes are decoded."""
     try:
@@ -176,6 +189,17 @@ def tree(value: Any, name: str = "tree") -> None:
 def spacing(value: Any, name: str = "spacing") -> float:
     """Edge of a cell in m: what float32 holds the square of, both ways."""
     return number(value, name, above=0.0, low=SMALLEST_CELL, high=LARGEST_CELL)
+
+
+def time_step(value: Any, spacing: float, name: str = "dt") -> float:
+    """A time step in s for cells of `spacing` m: velocities to 1e8 m/s stay within float32."""
+    step = number(value, name, above=0.0)
+    if not step / spacing <= LARGEST_STEP:
+        raise ValueError(
+            f"{name}: expected at most {LARGEST_STEP:g} spacing ({LARGEST_STEP * spacing:g} s), "
+            f"got {step:g}"
+        )
+    return step
 
 
 def threads(value: Any) -> int:

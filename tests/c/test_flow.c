@@ -46,6 +46,9 @@ static void an_error_writes_nothing(void)
         wg_advect_maccormack(&grid, velocity, 3, velocity, 0.0, scratch, out, NULL) ==
         WG_ERR_VALUE);
     CHECK(wg_confine_vorticity(&grid, velocity, 0.1, -0.3, out, NULL) == WG_ERR_VALUE);
+    CHECK(wg_confine_vorticity(&grid, velocity, 1e300, 0.3, out, NULL) == WG_ERR_VALUE);
+    CHECK(wg_confine_vorticity(&grid, velocity, 1e20, 1e20, out, NULL) == WG_ERR_VALUE);
+    CHECK(wg_advect(&grid, velocity, 3, velocity, 1e300, out, NULL) == WG_ERR_VALUE);
     CHECK(wg_confine_vorticity(&grid, velocity, 0.1, (double)INFINITY, out, NULL) == WG_ERR_VALUE);
     CHECK(all_equal(out, 3 * CELLS, 7.0f));
 }
@@ -183,6 +186,9 @@ static void a_bad_mesh_is_refused(void)
     CHECK(wg_voxelize_mesh(&cells, &mesh, windings) == WG_ERR_VALUE);
     vertices[5] = 0.0;
     mesh.fill = 3;
+    CHECK(wg_voxelize_mesh(&cells, &mesh, windings) == WG_ERR_VALUE);
+    mesh.fill = WG_FILL_WINDING;
+    vertices[5] = 1e200;
     CHECK(wg_voxelize_mesh(&cells, &mesh, windings) == WG_ERR_VALUE);
     CHECK(marked(marks, N * N * N) == 0);
 }

@@ -264,6 +264,7 @@ def test_bad_input_names_the_argument():
         "spacing: expected a number above 0": {"spacing": 0.0},
         "dt: expected a number above 0": {"dt": -1.0},
         "dt: expected a finite": {"dt": np.nan},
+        "dt: expected at most 1e.30 spacing": {"dt": 1e300},
         "solid: expected shape": {"solid": np.zeros((4, 5), bool)},
         "out: expected shape": {"out": np.zeros((4, 5, 6), np.float32)},
         "threads": {"threads": 0},

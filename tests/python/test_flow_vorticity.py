@@ -180,6 +180,8 @@ def test_bad_input_names_the_argument():
         "dt: expected a number above 0": {"dt": 0},
         "epsilon: expected a number from 0": {"epsilon": -0.1},
         "epsilon: expected a finite": {"epsilon": np.inf},
+        "dt: expected at most 1e.30 spacing": {"dt": 1e300},
+        "epsilon: expected dt . epsilon of at most": {"epsilon": 1e300},
         "solid: expected shape": {"solid": np.zeros((5, 5, 6), bool)},
         "threads": {"threads": 65},
     }.items():

@@ -269,8 +269,17 @@ def test_bad_input_names_the_argument():
         "shape: expected \\(nz": {"shape": (3, 3)},
         "shape: expected an integer from 1": {"shape": (3, 0, 3)},
         "fill: expected one of": {"fill": "solid"},
+        "vertices: expected coordinates within": {"vertices": vertices * 1e101},
+        "origin: expected coordinates within": {"origin": (0, 1e200, 0)},
     }.items():
         with pytest.raises(ValueError, match=message):
             kernels.voxelize(**{**good, **change})
-    with pytest.raises(TypeError, match="faces: expected integers"):
-        kernels.voxelize(**{**good, "faces": faces + 0.5})
+    for message, change in {
+        "faces: expected integers": {"faces": faces + 0.5},
+        "faces: expected integers, got True": {"faces": np.ones((2, 3), bool)},
+        "shape: expected an integer, got True": {"shape": (True, 3, 3)},
+        "shape: expected an integer, got 3.0": {"shape": (3.0, 3, 3)},
+        "shape: expected a sequence": {"shape": 3},
+    }.items():
+        with pytest.raises(TypeError, match=message):
+            kernels.voxelize(**{**good, **change})

@@ -39,7 +39,7 @@ typedef struct wg_flow_grid {
 /// @param field       [components][nz][ny][nx]; may be the velocity itself
 /// @param components  at least 1
 /// @param velocity    [3][nz][ny][nx] m/s, x y z
-/// @param dt          s, > 0 and finite
+/// @param dt          s, > 0 and at most 1e30 s/m times the spacing
 /// @param out         [components][nz][ny][nx]; must not overlap an input
 /// @param exec        threads, NULL for one
 /// @return WG_OK, or WG_ERR_VALUE for a number out of range: then nothing is written.
@@ -82,8 +82,8 @@ WG_API wg_status wg_advect_maccormack(
 ///
 /// @param grid      see wg_flow_grid
 /// @param velocity  [3][nz][ny][nx] m/s
-/// @param dt        s, > 0 and finite
-/// @param epsilon   strength, dimensionless, >= 0 and finite; it is a source of energy
+/// @param dt        s, > 0 and at most 1e30 s/m times the spacing
+/// @param epsilon   strength, dimensionless, >= 0; dt epsilon at most 1e30 s; a source of energy
 /// @param out       [3][nz][ny][nx]; must not overlap an input
 /// @param exec      threads, NULL for one
 /// @return WG_OK, or WG_ERR_VALUE for a number out of range: then nothing is written.

@@ -8,7 +8,8 @@
 //
 // Every function marks cells of the range [begin, end) of a grid and leaves the others, and never
 // unmarks one: several solids are marked one after the other. A cell's mark does not depend on the
-// range, so that newly exposed cells may be marked alone.
+// range, so that newly exposed cells may be marked alone. Coordinates are finite and within 1e100 m,
+// so that no product of three of them overflows.
 #pragma once
 
 #include "windgrove/base.h"

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _kernels, checks
 
 FILLS = ("surface", "winding", "parity")
+FARTHEST = 1e100  # m
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,16 @@ class MeshReport:
         return self.open_edges == 0
 
 
+def _near(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Refuse coordinates whose products overflow."""
+    if values.size and not np.abs(values).max() <= FARTHEST:
+        raise ValueError(f"{name}: expected coordinates within {FARTHEST:g} m")
+    return values
+
+
 def _mesh(vertices: ArrayLike, faces: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     points = checks.array(vertices, "vertices", dtype=np.float64, shape=(None, 3), finite=True)
+    _near(points, "vertices")
     corners = checks.array(faces, "faces", dtype=np.int64, shape=(None, 3))
     bad = np.argwhere((corners < 0) | (corners >= len(points)))
     if len(bad):
@@ -138,12 +147,9 @@ def voxelize(
     ``windgrove/voxels.h``, `wg_voxelize_mesh`.
     """
     points, corners = _mesh(vertices, faces)
-    corner = checks.vector(origin, "origin")
+    corner = _near(checks.vector(origin, "origin"), "origin")
     size = checks.spacing(spacing)
-    counts = checks.array(shape, "shape", dtype=np.int64)
-    if counts.shape != (3,):
-        raise ValueError(f"shape: expected (nz, ny, nx), got {shape!r}")
-    cells = tuple(checks.integer(n, "shape", low=1, high=2**20) for n in counts)
+    cells = checks.counts(shape, "shape", "nz ny nx", low=1, high=2**20)
     if math.prod(cells) > 2**40:
         raise ValueError(f"shape: {cells} has more than 2^40 cells")
     if fill is None:

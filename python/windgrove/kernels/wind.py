@@ -11,6 +11,7 @@ from .. import _kernels, checks
 from ..wind.protocol import WindView
 
 ADVECTIONS = ("semi_lagrangian", "maccormack")
+LARGEST_CONFINEMENT = 1e30  # s
 
 
 def _field(value: ArrayLike, name: str) -> tuple[NDArray[Any], bool]:
@@ -78,7 +79,7 @@ def advect(
     spacing : float
         Edge of a cell [m].
     dt : float
-        Time step [s].
+        Time step [s], at most 1e30 times the spacing in m.
     solid : array_like of bool, shape (nz, ny, nx), optional
     method : {"semi_lagrangian", "maccormack"}
         ``"maccormack"`` moves the field back again and takes half of what did not return as the
@@ -114,7 +115,7 @@ def advect(
             f"field: expected the grid of velocity {wind.shape[1:]}, got {moved.shape[1:]}"
         )
     size = checks.spacing(spacing)
-    step = checks.number(dt, "dt", above=0.0)
+    step = checks.time_step(dt, size)
     marks = _solid(solid, wind.shape[1:])
     corrected = checks.choice(method, "method", ADVECTIONS) == "maccormack"
     shape = moved.shape[1:] if scalar else moved.shape
@@ -151,9 +152,10 @@ def confine_vorticity(
     spacing : float
         Edge h of a cell [m].
     dt : float
-        Time step [s].
+        Time step [s], at most 1e30 times the spacing in m.
     epsilon : float
-        Strength, dimensionless, not negative. It is a source of energy.
+        Strength, dimensionless, not negative; dt times epsilon is at most 1e30 s. It is a source of
+        energy.
     solid : array_like of bool, shape (nz, ny, nx), optional
     out : numpy.ndarray, optional
         Float32, C-ordered, of the velocity's shape; may be one of the inputs.
@@ -177,8 +179,13 @@ def confine_vorticity(
     """
     wind = _velocity(velocity)
     size = checks.spacing(spacing)
-    step = checks.number(dt, "dt", above=0.0)
+    step = checks.time_step(dt, size)
     strength = checks.number(epsilon, "epsilon", low=0.0)
+    if not step * strength <= LARGEST_CONFINEMENT:
+        raise ValueError(
+            f"epsilon: expected dt * epsilon of at most {LARGEST_CONFINEMENT:g} s, "
+            f"got {step:g} * {strength:g}"
+        )
     marks = _solid(solid, wind.shape[1:])
     result, written = _output(out, wind.shape, wind, marks)
     _kernels.confine_vorticity(wind, size, step, strength, marks, written, checks.threads(threads))
