@@ -111,9 +111,8 @@ static void make_state(forest_case* c, bool packed)
     const size_t rows = 3 * sizeof(float) * PADDED * trees;
     const size_t inner = ((size_t)wg_specimen_inner_count(specimen.specimen) + 7) / 8 * 8;
     if (packed) {
-        c->packed = (wg_packed){ bench_array(4 * PADDED * trees), bench_array(2 * PADDED * trees),
-                                 bench_array(4 * inner * trees), bench_array(2 * inner * trees),
-                                 bench_array(8 * PADDED * trees) };
+        c->packed = (wg_packed){ bench_array(6 * PADDED * trees), bench_array(6 * inner * trees),
+                                 bench_array(9 * PADDED * trees) };
         c->forest.packed = &c->packed;
         c->options.spring.torsion = false;
     } else {

@@ -116,18 +116,17 @@ static bool read_specimen(PyObject* object, wg_forest* out, npy_intp* count, npy
     return true;
 }
 
-// Five arrays of codes.
+// Three arrays of codes.
 static bool
 read_packed(PyObject* const* item, npy_intp m, npy_intp p, wg_forest* out, wg_packed* packed)
 {
     const npy_intp inner = ((npy_intp)wg_specimen_inner_count(out->specimen) + 7) / 8 * 8;
-    const npy_intp now[] = { m, 2, p }, before[] = { m, 2, inner }, rate[] = { m, 4, p };
+    const npy_intp swing[] = { m, 2, p, 3 }, change[] = { m, 2, inner, 3 };
+    const npy_intp rate[] = { m, 3, p, 3 };
     out->packed = packed;
-    return (packed->high = wgpy_array(item[0], "high", NPY_INT16, 3, now, true)) &&
-           (packed->low = wgpy_array(item[1], "low", NPY_UINT8, 3, now, true)) &&
-           (packed->high_before = wgpy_array(item[2], "high_before", NPY_INT16, 3, before, true)) &&
-           (packed->low_before = wgpy_array(item[3], "low_before", NPY_UINT8, 3, before, true)) &&
-           (packed->rate = wgpy_array(item[4], "rate", NPY_UINT16, 3, rate, true));
+    return (packed->swing = wgpy_array(item[0], "swing", NPY_UINT8, 4, swing, true)) &&
+           (packed->change = wgpy_array(item[1], "change", NPY_UINT8, 4, change, true)) &&
+           (packed->rate = wgpy_array(item[2], "rate", NPY_UINT8, 4, rate, true));
 }
 
 static bool read_rows(PyObject* const* item, npy_intp m, npy_intp p, wg_forest* out)
@@ -140,18 +139,17 @@ static bool read_rows(PyObject* const* item, npy_intp m, npy_intp p, wg_forest* 
                 wgpy_array(item[2], "angular_velocity", NPY_FLOAT32, 3, state, true));
 }
 
-// (specimen, springs, frequency, place, turn, scale, key, kind, kinds, then the state: three arrays of rows or
-// five of codes)
+// (specimen, springs, frequency, place, turn, scale, key, kind, kinds, then the state: three arrays
+// of rows, float32, or of codes, uint8)
 static bool
 read_forest(PyObject* object, int32_t clamp, wg_forest* out, wg_packed* packed, npy_intp* padded)
 {
     PyObject** item;
     npy_intp count;
-    const bool codes = PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 14;
     out->packed = NULL;
-    if (!tuple_of(object, "forest", codes ? 14 : 12, &item) ||
-        !read_specimen(item[0], out, &count, padded))
+    if (!tuple_of(object, "forest", 12, &item) || !read_specimen(item[0], out, &count, padded))
         return false;
+    const bool codes = PyArray_Check(item[9]) && PyArray_TYPE((PyArrayObject*)item[9]) == NPY_UINT8;
     const npy_intp p = *padded, rows = wg_forest_spring_rows(clamp);
     out->place = wgpy_array(item[3], "place", NPY_FLOAT64, 2, (npy_intp[]){ WGPY_ANY, 3 }, false);
     if (!out->place)
@@ -302,7 +300,7 @@ static PyObject* bind_forest_run(PyObject* module, PyObject* const* args, Py_ssi
     return wgpy_done(status, "forest_run");
 }
 
-// (specimen, five arrays of codes, three arrays of rows, into codes)
+// (specimen, three arrays of codes, three arrays of rows, into codes)
 static PyObject* bind_forest_repack(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
 {
     (void)module;
@@ -310,16 +308,16 @@ static PyObject* bind_forest_repack(PyObject* module, PyObject* const* args, Py_
     wg_packed packed;
     npy_intp count, padded;
     bool into;
-    if (!wgpy_arity("forest_repack", nargs, 10) ||
-        !read_specimen(args[0], &forest, &count, &padded) || !wgpy_flag(args[9], "into", &into))
+    if (!wgpy_arity("forest_repack", nargs, 8) ||
+        !read_specimen(args[0], &forest, &count, &padded) || !wgpy_flag(args[7], "into", &into))
         return NULL;
-    const npy_intp any[] = { WGPY_ANY, 2, padded };
-    if (!wgpy_array(args[1], "high", NPY_INT16, 3, any, true))
+    const npy_intp any[] = { WGPY_ANY, 2, padded, 3 };
+    if (!wgpy_array(args[1], "swing", NPY_UINT8, 4, any, true))
         return NULL;
     const npy_intp m = wgpy_dimension(args[1], 0);
     forest.instance_count = (int32_t)m;
     if (!read_packed(args + 1, m, padded, &forest, &packed) ||
-        !read_rows(args + 6, m, padded, &forest))
+        !read_rows(args + 4, m, padded, &forest))
         return NULL;
     Py_BEGIN_ALLOW_THREADS(into ? wg_forest_pack : wg_forest_unpack)
     (&forest, forest.rotation, forest.previous, forest.angular_velocity);
@@ -367,8 +365,8 @@ PyMethodDef bind_forest_methods[] = {
                 "Branches that carry others.") },
     { "forest_repack", FASTCALL(bind_forest_repack),
       PyDoc_STR(
-          "forest_repack($module, specimen, high, low, high_before, low_before, rate, rotation, "
-          "previous_rotation, angular_velocity, into, /)\n--\n\n"
+          "forest_repack($module, specimen, swing, change, rate, rotation, previous_rotation, "
+          "angular_velocity, into, /)\n--\n\n"
           "Packed motion to float32 rows, or back where `into`.") },
     { "forest_run", FASTCALL(bind_forest_run),
       PyDoc_STR(

@@ -1,94 +1,74 @@
-// Numbers of the packed state, eight at a time: a swing's component in 24 bits, a rate in 21.
+// Numbers of the packed state, eight at a time, each the upper 24 bits of a 32-bit word: a swing's
+// component is a fixed-point number, rates and changes of a swing are floats of 16 significant bits.
 #pragma once
 
 #include "sway/rotation.h"
 
-typedef int16_t wgi_i16x8 __attribute__((vector_size(16)));
-typedef uint16_t wgi_u16x8 __attribute__((vector_size(16)));
-typedef uint8_t wgi_u8x8 __attribute__((vector_size(8)));
+/// Bytes of eight codes; every row of codes is a whole number of these.
+enum { WGI_CODE_BYTES = 3, WGI_CODES_BYTES = 24 };
 
-/// Steps of pi / 2^22 = 7.5e-7 rad; the code of what is not finite is -2^23.
+/// The upper three bytes of eight words, the lowest of them first.
+WGI_INLINE void wgi_store_codes(uint8_t* to, wgi8 words)
+{
+#if defined(__AVX2__)
+    const __m256i upper = _mm256_setr_epi8(
+        1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, -1, -1, -1, -1, 1, 2, 3, 5, 6, 7, 9, 10, 11, 13,
+        14, 15, -1, -1, -1, -1);
+    const __m256i joined = _mm256_permutevar8x32_epi32(
+        _mm256_shuffle_epi8((__m256i)words, upper), _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 7, 7));
+    _mm_storeu_si128((__m128i*)to, _mm256_castsi256_si128(joined));
+    _mm_storel_epi64((__m128i*)(to + 16), _mm256_extracti128_si256(joined, 1));
+#else
+    for (int lane = 0; lane < WGI_LANES; ++lane)
+        for (int byte = 0; byte < 3; ++byte)
+            to[3 * lane + byte] = (uint8_t)((uint32_t)words[lane] >> (8 * byte + 8));
+#endif
+}
+
+WGI_INLINE wgi8 wgi_load_codes(const uint8_t* from)
+{
+#if defined(__AVX2__)
+    // The second half from eight bytes on, so that nothing is read beyond the 24.
+    const __m256i bytes = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i*)from)),
+        _mm_loadu_si128((const __m128i*)(from + 8)), 1);
+    return (wgi8)_mm256_shuffle_epi8(
+        bytes, _mm256_setr_epi8(
+                   -1, 0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1, 4, 5, 6, -1, 7, 8, 9,
+                   -1, 10, 11, 12, -1, 13, 14, 15));
+#else
+    wgi8 words;
+    for (int lane = 0; lane < WGI_LANES; ++lane) {
+        const uint32_t low = from[3 * lane], middle = from[3 * lane + 1], top = from[3 * lane + 2];
+        words[lane] = (int32_t)(low << 8 | middle << 16 | top << 24);
+    }
+    return words;
+#endif
+}
+
+/// Steps of pi / 2^22 = 7.5e-7 rad; what is not finite, or beyond pi, is the least number.
 WGI_INLINE wgi8 wgi_swing_code(wgf8 angle)
 {
-    const wgf8 magic = wgf8_set(12582912.0f); // 1.5 2^23: the sum rounds to whole numbers
-    const wgf8 steps = angle * wgf8_set(1335088.46f);
-    const wgi8 code = wgi8_truncate((steps + magic) - magic);
     const wgi8 fine = (wgi8)(wgf8_abs(angle) <= wgf8_set(3.1415928f));
-    return (code & fine) | (wgi8_set(-8388608) & ~fine);
+    // Adding 1.5 2^23 rounds to whole steps, to even, and leaves them in the lower bits.
+    const wgf8 steps = angle * wgf8_set(1335088.46f) + wgf8_set(12582912.0f);
+    const wgi8 code = (wgf8_bits(steps) << 8) - wgi8_set(0x40000000);
+    return (wgi8)wgf8_select(fine, (wgf8)code, (wgf8)wgi8_set(INT32_MIN));
 }
 
 WGI_INLINE wgf8 wgi_swing_value(wgi8 code)
 {
-    const wgf8 angle = wgf8_from_int(code) * wgf8_set(7.490140565e-07f);
-    const wgi8 lost = code == wgi8_set(-8388608);
-    return wgf8_from_bits(wgf8_bits(angle) | lost);
+    const wgf8 angle = wgf8_from_int(code) * wgf8_set(2.925836159e-09f);
+    return wgf8_from_bits(wgf8_bits(angle) | (code == wgi8_set(INT32_MIN)));
 }
 
-/// Sign, six bits of exponent and fourteen of fraction: relative error 2^-15 from 2^-29 to 2^32,
-/// below that 0, above infinity. To nearest even.
-WGI_INLINE wgi8 wgi_rate_code(wgf8 rate)
+/// Relative error 2^-16; infinities and NaN stay.
+WGI_INLINE wgi8 wgi_float_code(wgf8 value)
 {
-    const wgi8 bits = wgf8_bits(rate), size = bits & wgi8_set(0x7fffffff);
-    const wgi8 sign = (bits >> 31) & wgi8_set(1 << 20);
-    const wgi8 rounded = (size + 0xff + ((size >> 9) & 1)) >> 9;
-    wgi8 code = rounded - (97 << 14);
-    code &= size >= wgi8_set(98 << 23);
-    const wgi8 large = code >= wgi8_set(63 << 14);
-    const wgi8 lost = size > wgi8_set(0x7f800000);
-    code = (code & ~large) | (wgi8_set(63 << 14) & large);
-    return sign | code | (lost & 1);
+    return wgf8_bits(value) + (wgi8_set(128) & (wgi8)(value == value));
 }
 
-WGI_INLINE wgf8 wgi_rate_value(wgi8 code)
+WGI_INLINE wgf8 wgi_float_value(wgi8 code)
 {
-    const wgi8 size = code & wgi8_set(0xfffff), top = size >= wgi8_set(63 << 14);
-    wgi8 bits = (size + (97 << 14)) << 9;
-    bits &= size >= wgi8_set(1 << 14);
-    const wgi8 infinite = wgi8_set(0x7f800000) | ((size & 1) << 22);
-    bits = (bits & ~top) | (infinite & top);
-    return wgf8_from_bits(bits | ((code << 11) & wgi8_set(INT32_MIN)));
-}
-
-/// Rows of 24-bit codes: upper sixteen bits and lower eight apart.
-WGI_INLINE wgi8 wgi_load_code24(const int16_t* high, const uint8_t* low)
-{
-    wgi_i16x8 h;
-    wgi_u8x8 l;
-    memcpy(&h, high, sizeof h);
-    memcpy(&l, low, sizeof l);
-    return (__builtin_convertvector(h, wgi8) << 8) | __builtin_convertvector(l, wgi8);
-}
-
-WGI_INLINE void wgi_store_code24(int16_t* high, uint8_t* low, wgi8 code)
-{
-    const wgi_i16x8 h = __builtin_convertvector(code >> 8, wgi_i16x8);
-    const wgi_u8x8 l = __builtin_convertvector(code & 0xff, wgi_u8x8);
-    memcpy(high, &h, sizeof h);
-    memcpy(low, &l, sizeof l);
-}
-
-/// Three rates of eight branches in four rows of sixteen bits: the last holds the low five bits.
-WGI_INLINE void wgi_load_rates(const uint16_t* row, size_t padded, wgf8 out[3])
-{
-    wgi_u16x8 part[4];
-    for (size_t c = 0; c < 4; ++c)
-        memcpy(&part[c], row + c * padded, sizeof part[c]);
-    const wgi8 rest = __builtin_convertvector(part[3], wgi8);
-    for (int c = 0; c < 3; ++c) {
-        const wgi8 high = __builtin_convertvector(part[c], wgi8);
-        out[c] = wgi_rate_value((high << 5) | ((rest >> (5 * c)) & 31));
-    }
-}
-
-WGI_INLINE void wgi_store_rates(uint16_t* row, size_t padded, const wgf8 in[3])
-{
-    wgi8 rest = wgi8_set(0);
-    for (int c = 0; c < 3; ++c) {
-        const wgi8 code = wgi_rate_code(in[c]);
-        const wgi_u16x8 high = __builtin_convertvector(code >> 5, wgi_u16x8);
-        memcpy(row + (size_t)c * padded, &high, sizeof high);
-        rest |= (code & 31) << (5 * c);
-    }
-    const wgi_u16x8 last = __builtin_convertvector(rest, wgi_u16x8);
-    memcpy(row + 3 * padded, &last, sizeof last);
+    return wgf8_from_bits(code);
 }

@@ -4,113 +4,83 @@
 #include "sway/codes.h"
 #include "sway/tile.h"
 
-// Rows of one packed instance.
-typedef struct packed_rows {
-    int16_t *high, *high_before;
-    uint8_t *low, *low_before;
-    uint16_t* rate;
-} packed_rows;
+// Rows of codes of eight packed instances.
+typedef struct packed_walk {
+    uint8_t *swing[2][WGI_LANES], *change[2][WGI_LANES], *rate[3][WGI_LANES];
+} packed_walk;
 
-static packed_rows packed_of(const wgi_forest_job* job, size_t instance)
+static void packed_set(packed_walk* w, const wgi_forest_job* job, int lane, size_t instance)
 {
     const wg_packed* packed = job->forest->packed;
-    const size_t padded = (size_t)job->tree.padded;
-    const size_t inner = (size_t)wgi_padded(job->tree.inner_count);
-    return (packed_rows){
-        packed->high + 2 * padded * instance, packed->high_before + 2 * inner * instance,
-        packed->low + 2 * padded * instance,  packed->low_before + 2 * inner * instance,
-        packed->rate + 4 * padded * instance,
-    };
-}
-
-// Two components of a swing to a rotation vector.
-WGI_INLINE wgi_vec3 swing_to_vector(wgf8 s, wgf8 t, wgi_vec3 first, wgi_vec3 second)
-{
-    return wgi_vec3_add(wgi_vec3_scale(s, first), wgi_vec3_scale(t, second));
-}
-
-// Rows [lane][8 branches] of one quantity to vectors [branch][8 lanes], `stride` floats apart.
-WGI_INLINE void turn_tile(float (*in)[WGI_LANES], float* out, size_t stride)
-{
-    const float* row[WGI_LANES];
-    for (size_t i = 0; i < WGI_LANES; ++i)
-        row[i] = in[i];
-    wgi_transpose8(row, 0, out, stride);
-}
-
-// Swings [branch][2][8] and rates [branch][3][8] of a chunk.
-static void load_codes(
-    const packed_rows rows[WGI_LANES], size_t padded, size_t begin, size_t count,
-    float (*swing)[2][WGI_LANES], float (*rate)[3][WGI_LANES])
-{
-    for (size_t tile = 0; tile < count; tile += WGI_LANES) {
-        float in[5][WGI_LANES][WGI_LANES];
-        for (size_t lane = 0; lane < WGI_LANES; ++lane) {
-            const packed_rows* r = &rows[lane];
-            wgf8 omega[3];
-            for (size_t c = 0; c < 2; ++c) {
-                const size_t at = c * padded + begin + tile;
-                wgf8_store(
-                    in[c][lane], wgi_swing_value(wgi_load_code24(r->high + at, r->low + at)));
-            }
-            wgi_load_rates(r->rate + begin + tile, padded, omega);
-            for (size_t c = 0; c < 3; ++c)
-                wgf8_store(in[2 + c][lane], omega[c]);
-        }
-        for (size_t c = 0; c < 2; ++c)
-            turn_tile(in[c], swing[tile][c], 2 * WGI_LANES);
-        for (size_t c = 0; c < 3; ++c)
-            turn_tile(in[2 + c], rate[tile][c], 3 * WGI_LANES);
-    }
-}
-
-static void store_codes(
-    const packed_rows rows[WGI_LANES], size_t used, size_t padded, size_t begin, size_t count,
-    float (*swing)[2][WGI_LANES], float (*rate)[3][WGI_LANES])
-{
-    for (size_t tile = 0; tile < count; tile += WGI_LANES) {
-        float in[WGI_LANES][WGI_LANES], out[5][WGI_LANES][WGI_LANES];
-        for (size_t c = 0; c < 5; ++c) {
-            for (size_t i = 0; i < WGI_LANES; ++i)
-                memcpy(in[i], c < 2 ? swing[tile + i][c] : rate[tile + i][c - 2], sizeof in[i]);
-            turn_tile(in, out[c][0], WGI_LANES);
-        }
-        for (size_t lane = 0; lane < used; ++lane) {
-            const packed_rows* r = &rows[lane];
-            for (size_t c = 0; c < 2; ++c) {
-                const size_t at = c * padded + begin + tile;
-                wgi_store_code24(
-                    r->high + at, r->low + at, wgi_swing_code(wgf8_load(out[c][lane])));
-            }
-            const wgf8 omega[3] = { wgf8_load(out[2][lane]), wgf8_load(out[3][lane]),
-                                    wgf8_load(out[4][lane]) };
-            wgi_store_rates(r->rate + begin + tile, padded, omega);
-        }
-    }
-}
-
-// The swing that a branch had a frame earlier, as [2][8].
-static void
-load_before(const packed_rows rows[WGI_LANES], size_t inner, size_t rank, float out[2][WGI_LANES])
-{
+    const size_t row = WGI_CODE_BYTES * (size_t)job->tree.padded;
+    const size_t inner = WGI_CODE_BYTES * (size_t)wgi_padded(job->tree.inner_count);
     for (size_t c = 0; c < 2; ++c) {
-        wgi8 code = wgi8_set(0);
-        for (size_t lane = 0; lane < WGI_LANES; ++lane) {
-            const size_t at = c * inner + rank;
-            code[lane] = rows[lane].high_before[at] * 256 + rows[lane].low_before[at];
-        }
-        wgf8_store(out[c], wgi_swing_value(code));
+        w->swing[c][lane] = packed->swing + (2 * instance + c) * row;
+        w->change[c][lane] = packed->change + (2 * instance + c) * inner;
     }
+    for (size_t c = 0; c < 3; ++c)
+        w->rate[c][lane] = packed->rate + (3 * instance + c) * row;
 }
 
-// Keeps the swing about to be overwritten.
-static void keep_before(
-    const packed_rows rows[WGI_LANES], size_t used, size_t padded, size_t inner, size_t branch,
-    size_t rank)
+// Eight branches of a row in eight instances, to vectors [branch][8], `stride` floats apart.
+WGI_INLINE void load_swings(uint8_t* const row[WGI_LANES], size_t at, float* out, size_t stride)
 {
+    wgf8 in[WGI_LANES];
+    for (int lane = 0; lane < WGI_LANES; ++lane)
+        in[lane] = wgi_swing_value(wgi_load_codes(row[lane] + WGI_CODE_BYTES * at));
+    wgi_transpose8_in(in, out, stride);
+}
+
+WGI_INLINE void load_floats(uint8_t* const row[WGI_LANES], size_t at, float* out, size_t stride)
+{
+    wgf8 in[WGI_LANES];
+    for (int lane = 0; lane < WGI_LANES; ++lane)
+        in[lane] = wgi_float_value(wgi_load_codes(row[lane] + WGI_CODE_BYTES * at));
+    wgi_transpose8_in(in, out, stride);
+}
+
+// The same, of rows that end before `end`: the last eight may be fewer.
+WGI_INLINE void
+load_changes(uint8_t* const row[WGI_LANES], size_t at, size_t end, float* out, size_t stride)
+{
+    if (at + WGI_LANES <= end) {
+        load_floats(row, at, out, stride);
+        return;
+    }
+    uint8_t copy[WGI_LANES][WGI_CODES_BYTES] = { 0 }, *whole[WGI_LANES];
+    for (int lane = 0; lane < WGI_LANES; ++lane) {
+        memcpy(copy[lane], row[lane] + WGI_CODE_BYTES * at, WGI_CODE_BYTES * (end - at));
+        whole[lane] = copy[lane];
+    }
+    load_floats(whole, 0, out, stride);
+}
+
+// Vectors [branch][8], `stride` floats apart, to eight codes in each of `used` instances.
+WGI_INLINE void
+store_swings(uint8_t* const row[WGI_LANES], size_t used, size_t at, const float* in, size_t stride)
+{
+    wgf8 turned[WGI_LANES];
+    wgi_transpose8_out(in, stride, turned);
     for (size_t lane = 0; lane < used; ++lane)
-        for (size_t c = 0; c < 2; ++c) {
-            rows[lane].high_before[c * inner + rank] = rows[lane].high[c * padded + branch];
-            rows[lane].low_before[c * inner + rank] = rows[lane].low[c * padded + branch];
+        wgi_store_codes(row[lane] + WGI_CODE_BYTES * at, wgi_swing_code(turned[lane]));
+}
+
+// The same for `count` floats, where a row goes on with what may not be touched.
+WGI_INLINE void store_floats(
+    uint8_t* const row[WGI_LANES], size_t used, size_t at, size_t count, const float* in,
+    size_t stride)
+{
+    wgf8 turned[WGI_LANES];
+    wgi_transpose8_out(in, stride, turned);
+    for (size_t lane = 0; lane < used; ++lane) {
+        uint8_t* to = row[lane] + WGI_CODE_BYTES * at;
+        const wgi8 codes = wgi_float_code(turned[lane]);
+        if (count == WGI_LANES) {
+            wgi_store_codes(to, codes);
+        } else {
+            uint8_t whole[WGI_CODES_BYTES];
+            wgi_store_codes(whole, codes);
+            memcpy(to, whole, WGI_CODE_BYTES * count);
         }
+    }
 }

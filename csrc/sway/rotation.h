@@ -142,12 +142,10 @@ WGI_INLINE wgi_quat wgi_quat_from_vector(wgi_vec3 v)
     return (wgi_quat){ c, s * v.x, s * v.y, s * v.z };
 }
 
-/// Rotation vector of a unit quaternion, its angle in [0, pi]; q and -q give the same vector.
-/// angle / sin(angle/2) as a polynomial in 1 - |w| on [0, 1]: error 3.1e-8 of values 2 to pi.
-/// A norm off by e makes the vector wrong by at most 1.7 e of itself.
-WGI_INLINE wgi_vec3 wgi_vector_from_quat(wgi_quat q)
+/// angle / sin(angle/2) of a rotation by at most pi from 1 - cos(angle/2), a polynomial on [0, 1]:
+/// error 3.1e-8 of values 2 to pi.
+WGI_INLINE wgf8 wgi_angle_by_sine(wgf8 s)
 {
-    const wgf8 s = wgf8_set(1.0f) - wgf8_abs(q.w);
     wgf8 f = wgf8_set(2.315373591e-02f);
     f = f * s + wgf8_set(-6.876861893e-02f);
     f = f * s + wgf8_set(1.083474587e-01f);
@@ -157,7 +155,14 @@ WGI_INLINE wgi_vec3 wgi_vector_from_quat(wgi_quat q)
     f = f * s + wgf8_set(1.160969361e-01f);
     f = f * s + wgf8_set(2.665270765e-01f);
     f = f * s + wgf8_set(6.666703555e-01f);
-    f = f * s + wgf8_set(2.0f);
+    return f * s + wgf8_set(2.0f);
+}
+
+/// Rotation vector of a unit quaternion, its angle in [0, pi]; q and -q give the same vector.
+/// A norm off by e makes the vector wrong by at most 1.7 e of itself.
+WGI_INLINE wgi_vec3 wgi_vector_from_quat(wgi_quat q)
+{
+    wgf8 f = wgi_angle_by_sine(wgf8_set(1.0f) - wgf8_abs(q.w));
     f = wgf8_from_bits(wgf8_bits(f) ^ (wgf8_bits(q.w) & wgi8_set(INT32_MIN)));
     return (wgi_vec3){ f * q.x, f * q.y, f * q.z };
 }
@@ -202,4 +207,39 @@ WGI_INLINE wgi_quat wgi_quat_swing(wgi_quat q, wgi_vec3 direction)
 {
     const wgi_vec3 d = wgi_quat_displace(q, direction);
     return wgi_quat_between(direction, d);
+}
+
+/// Unit vectors across each other that a swing is told in: second = direction x first.
+typedef struct wgi_basis {
+    wgi_vec3 direction, first, second;
+} wgi_basis;
+
+/// A swing's two components, rad.
+typedef struct wgi_swing {
+    wgf8 first, second;
+} wgi_swing;
+
+WGI_INLINE wgi_vec3 wgi_swing_vector(wgi_swing s, const wgi_basis* basis)
+{
+    return wgi_vec3_add(
+        wgi_vec3_scale(s.first, basis->first), wgi_vec3_scale(s.second, basis->second));
+}
+
+/// The swing of a unit quaternion, which is wgi_quat_swing as a rotation vector: q times the inverse
+/// of its twist (w, p direction) / n. Where there is no twist to tell, after half a turn, it is q.
+WGI_INLINE wgi_swing wgi_swing_from_quat(wgi_quat q, const wgi_basis* basis)
+{
+    const wgi_vec3 v = { q.x, q.y, q.z };
+    const wgf8 p = wgi_vec3_dot(v, basis->direction);
+    const wgf8 f = wgi_vec3_dot(v, basis->first), s = wgi_vec3_dot(v, basis->second);
+    const wgf8 square = q.w * q.w + p * p, n = wgf8_sqrt(square);
+    const wgf8 inverse = wgf8_set(1.0f) / n;
+    wgi_swing sine = { inverse * (q.w * f - p * s), inverse * (q.w * s + p * f) };
+    const wgi8 half = (wgi8)(square <= wgf8_set(1e-14f));
+    if (wgi8_any(half)) {
+        sine.first = wgf8_select(half, f, sine.first);
+        sine.second = wgf8_select(half, s, sine.second);
+    }
+    const wgf8 angle = wgi_angle_by_sine(wgf8_set(1.0f) - n);
+    return (wgi_swing){ angle * sine.first, angle * sine.second };
 }

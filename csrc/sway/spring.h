@@ -140,14 +140,20 @@ WGI_INLINE void wgi_limit_turn(wgi_vec3* step, wgi_vec3* velocity)
     *velocity = wgi_vec3_select(over, wgi_vec3_scale(share, *velocity), *velocity);
 }
 
-/// The new state. `torque` is (R dir) x (P^T wind), without the drag.
-WGI_INLINE wgi_state wgi_integrate(
-    const wgi_state* state, const wgi_carried* carried, wgi_vec3 torque, wgi_vec3 direction,
-    const wgi_spring* s, const wgi_step_flags* f)
+/// A branch after its step: not yet as a rotation vector.
+typedef struct wgi_turned {
+    wgi_quat turn;
+    wgi_vec3 angular_velocity;
+} wgi_turned;
+
+/// The step. `torque` is (R dir) x (P^T wind), without the drag.
+WGI_INLINE wgi_turned wgi_turn_on(
+    const wgi_state* state, const wgi_carried* carried, wgi_vec3 torque, const wgi_spring* s,
+    const wgi_step_flags* f)
 {
     const wgi_vec3 theta = state->rotation, omega = state->angular_velocity;
     const wgi_vec3 lag = carried->lag;
-    wgi_state next;
+    wgi_turned next;
     wgi_vec3 rate;
     if (f->exponential) {
         next.angular_velocity = (wgi_vec3){
@@ -165,11 +171,24 @@ WGI_INLINE wgi_state wgi_integrate(
     wgi_vec3 step = wgi_vec3_scale(wgf8_set(f->dt), rate);
     if (f->limit_turn && wgi8_any(wgi_vec3_dot(step, step) > wgf8_set(9.8696f)))
         wgi_limit_turn(&step, &next.angular_velocity);
-    wgi_quat turn = wgi_quat_multiply(wgi_quat_from_vector(step), carried->turn);
-    if (!f->torsion)
-        turn = wgi_quat_swing(turn, direction);
-    next.rotation = wgi_vector_from_quat(turn);
+    next.turn = wgi_quat_multiply(wgi_quat_from_vector(step), carried->turn);
     return next;
+}
+
+WGI_INLINE wgi_state
+wgi_turned_state(const wgi_turned* next, wgi_vec3 direction, const wgi_step_flags* f)
+{
+    const wgi_quat turn = f->torsion ? next->turn : wgi_quat_swing(next->turn, direction);
+    return (wgi_state){ wgi_vector_from_quat(turn), next->angular_velocity };
+}
+
+/// The new state; see wgi_turn_on.
+WGI_INLINE wgi_state wgi_integrate(
+    const wgi_state* state, const wgi_carried* carried, wgi_vec3 torque, wgi_vec3 direction,
+    const wgi_spring* s, const wgi_step_flags* f)
+{
+    const wgi_turned next = wgi_turn_on(state, carried, torque, s, f);
+    return wgi_turned_state(&next, direction, f);
 }
 
 /// The old state where the mask is set, else the new one.
@@ -181,11 +200,19 @@ WGI_INLINE wgi_state wgi_hold(wgi8 held, const wgi_state* old, wgi_state next)
     };
 }
 
-/// A state that is finite has a finite sum; one that is not has not, in that lane.
+/// |x| + |y| + |z|
+WGI_INLINE wgf8 wgi_vec3_size(wgi_vec3 v)
+{
+    return wgf8_abs(v.x) + wgf8_abs(v.y) + wgf8_abs(v.z);
+}
+
+/// A state that is finite has a finite sum of magnitudes; one that is not has not, in that lane.
+WGI_INLINE wgi8 wgi_sum_not_finite(wgf8 sum)
+{
+    return ~(wgi8)(sum <= wgf8_set(3.402823466e+38f));
+}
+
 WGI_INLINE wgi8 wgi_not_finite(const wgi_state* s)
 {
-    const wgf8 sum = wgf8_abs(s->rotation.x) + wgf8_abs(s->rotation.y) + wgf8_abs(s->rotation.z) +
-                     wgf8_abs(s->angular_velocity.x) + wgf8_abs(s->angular_velocity.y) +
-                     wgf8_abs(s->angular_velocity.z);
-    return ~(wgi8)(sum <= wgf8_set(3.402823466e+38f));
+    return wgi_sum_not_finite(wgi_vec3_size(s->rotation) + wgi_vec3_size(s->angular_velocity));
 }

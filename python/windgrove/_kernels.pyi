@@ -231,10 +231,8 @@ def forest_springs(
 def specimen_inner_count(specimen: NDArray[np.uint8], /) -> int: ...
 def forest_repack(
     specimen: Any,
-    high: Any,
-    low: Any,
-    high_before: Any,
-    low_before: Any,
+    swing: Any,
+    change: Any,
     rate: Any,
     rotation: Any,
     previous_rotation: Any,

@@ -18,7 +18,7 @@ def packed(tree, **options):
 
 def test_a_set_state_comes_back_within_the_steps_of_the_codes():
     """Swings to half a step of pi / 2^22 in each of two components: 5.3e-7 rad, and float32;
-    rates to 2^-15 of themselves. Torsion is dropped."""
+    rates and what changed a swing last to 2^-16 of themselves. Torsion is dropped."""
     tree = sapling(50)
     rng = np.random.default_rng(1)
     swing = rng.normal(size=(50, 3))
@@ -29,9 +29,9 @@ def test_a_set_state_comes_back_within_the_steps_of_the_codes():
     sway.set_state(swing + 0.3 * tree.direction, rate, previous_rotation=0.5 * swing)
     state = sway.state(0)
     assert_allclose(state.rotation, swing, atol=1.2e-6)
-    assert_allclose(state.angular_velocity, rate, rtol=2**-15, atol=2**-29)
+    assert_allclose(state.angular_velocity, rate, rtol=2**-16)
     inner = np.isin(np.arange(50), tree.parent)
-    assert_allclose(state.previous_rotation[inner], 0.5 * swing[inner], atol=1.2e-6)
+    assert_allclose(state.previous_rotation[inner], 0.5 * swing[inner], atol=1.2e-6, rtol=2**-15)
     assert not state.previous_rotation[~inner].any()
     with pytest.raises(ValueError, match="read-only"):
         state.rotation[0] = 0
@@ -184,3 +184,13 @@ def test_five_million_branches_fit_in_96_mebibytes_and_run():
     assert sway.branch_count == 5_000_000 and sway.state_bytes <= 96 * 2**20
     sway.step(wg.UniformWind(WIND), steps=2)
     assert np.isfinite(sway.state(4999).rotation).all() and sway.state(4999).rotation.any()
+
+
+def test_leaves_stay_within_a_thousandth_of_a_radian_of_the_unpacked_ones():
+    """The goal, on a grown spruce whose limbs carry twigs far out. States that held two rounded
+    swings of the limbs in place of what changed them were twelve times the goal away after 5 s."""
+    tree = wg.grow_tree("norway_spruce", seed=1)
+    wind = wg.GustWind((8, 0, 0), shape="periodic", amplitude=(2, 0.8, 0), frequency=0.25)
+    error = wg.packing_error(tree, "norway_spruce", wind, duration=5, noise=0.0)
+    assert error.leaf_rms_deg <= np.degrees(1e-3)
+    assert error.bytes_per_branch <= 20

@@ -25,16 +25,16 @@ WG_API int32_t wg_forest_spring_rows(int32_t clamp);
 WG_API wg_status wg_forest_springs(
     int32_t count, const wg_springs* springs, const wg_spring_options* options, float* out);
 
-/// Packed motion: 14 bytes a branch, 20 where it carries others. Rotations are swings, two components
-/// across the rest direction, without torsion, in steps of pi / 2^22 = 7.5e-7 rad (24 bits); rates
-/// have a sign, 6 bits of exponent and 14 of fraction (relative error 2^-15, below 2^-29 rad/s: 0).
-/// Only branches that carry others keep frame n-2: nobody reads that of the others.
+/// Packed motion: 15 bytes a branch, 21 where it carries others; 24 bits a number, the lowest byte
+/// first. Rotations are swings, two components across the rest direction, without torsion, in steps
+/// of pi / 2^22 = 7.5e-7 rad. Rates are floats of 16 significant bits (relative error 2^-16).
+/// Branches that carry others keep how far they swung in the last step, as such a float: the inertia
+/// of what they carry magnifies it, so that a difference of two rounded swings would not do. Nobody
+/// reads it of the others.
 typedef struct wg_packed {
-    int16_t* high;        ///< [instance_count][2][padded] upper bits of the swings of frame n-1
-    uint8_t* low;         ///< [instance_count][2][padded] lower bits
-    int16_t* high_before; ///< [instance_count][2][inner_padded] the same of frame n-2
-    uint8_t* low_before;  ///< [instance_count][2][inner_padded]
-    uint16_t* rate;       ///< [instance_count][4][padded] angular velocities
+    uint8_t* swing;  ///< [instance_count][2][padded][3] of frame n-1
+    uint8_t* change; ///< [instance_count][2][inner_padded][3] since frame n-2
+    uint8_t* rate;   ///< [instance_count][3][padded][3] angular velocities
 } wg_packed;
 
 /// Branches of a specimen that carry others; `inner_padded` is this rounded up to 8.

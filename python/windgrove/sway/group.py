@@ -129,20 +129,15 @@ class Group:
     def _at_rest(self, count: int) -> tuple[NDArray[Any], ...]:
         """The arrays of the state of `count` instances at rest.
 
-        Unpacked three (count, 3, padded) float32. Packed the five of `wg_packed` in
-        ``windgrove/forest.h``: swings, those of a frame before, and rates, as codes.
+        Unpacked three (count, 3, padded) float32. Packed the three of `wg_packed` in
+        ``windgrove/forest.h``: swings, what changed them last, and rates, as codes of three bytes.
         """
         p = self.padded
         if not self.packed:
             return tuple(np.zeros((count, 3, p), np.float32) for _ in STATE_NAMES)
         inner = (_kernels.specimen_inner_count(self.specimen) + 7) // 8 * 8
-        return (
-            np.zeros((count, 2, p), np.int16),
-            np.zeros((count, 2, p), np.uint8),
-            np.zeros((count, 2, inner), np.int16),
-            np.zeros((count, 2, inner), np.uint8),
-            np.zeros((count, 4, p), np.uint16),
-        )
+        shapes = ((2, p), (2, inner), (3, p))
+        return tuple(np.zeros((count, *shape, 3), np.uint8) for shape in shapes)
 
     @property
     def rotation(self) -> NDArray[np.float32]:
@@ -163,7 +158,7 @@ class Group:
     def _unpacked(self, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
         shape = (len(arrays[0]), 3, self.padded)
         rows = tuple(np.empty(shape, np.float32) for _ in STATE_NAMES)
-        _kernels.forest_repack(self.specimen, *arrays, *rows, False)  # type: ignore[call-arg]
+        _kernels.forest_repack(self.specimen, *arrays, *rows, False)
         return rows
 
     @property
@@ -240,7 +235,7 @@ class Group:
         for row, given in zip(rows, values, strict=True):
             row[0].T[:n] = given
         one = [array[slot : slot + 1] for array in self.arrays]
-        _kernels.forest_repack(self.specimen, *one, *rows, True)  # type: ignore[call-arg]
+        _kernels.forest_repack(self.specimen, *one, *rows, True)
 
     def snapshot(self) -> list[NDArray[Any]]:
         return [values.copy() for values in self.arrays]

@@ -58,7 +58,7 @@ class Sway:
     seed : int
         Of the noise.
     state : {"float32", "packed"}
-        Packed motion takes 14 bytes a branch, 20 where it carries others, in place of 36, and
+        Packed motion takes 15 bytes a branch, 21 where it carries others, in place of 36, and
         holds no torsion; `windgrove.packing_error` says what it costs.
     clamp, inertia, damping_rate, torsion
         Parts of the step; see `windgrove.kernels.step_springs`. Torsion is on by default unless
