@@ -264,9 +264,9 @@ def test_rows_taken_out_of_a_format_that_counts_rows_are_noticed(name):
         (b"", "is empty"),
         (b" \n\n\t", "is empty"),
         (b"\x00" * 100, "is empty"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "binary file of no known format"),
-        (b"%PDF-1.4\nhello", "no known format"),
-        (b"<html><body>404</body></html>", "no known format"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "is an image"),
+        (b"%PDF-1.4\nhello", "is a PDF"),
+        (b"<html><body>404</body></html>", "is a web page"),
         (b"x,y,z,radius\n0,0,0,0.2\n1,0,0,0.4\n", "positions of trunks"),
         (b"id,parent,radius\n1,0,0.1\n", "no known format"),
         (b"order\tparent\tdiameter (m)\tvolume (L)\tarea (m^2)\tlength (m)\theight (m)\tangle (deg)"

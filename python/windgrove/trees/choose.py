@@ -69,10 +69,20 @@ def _guess(content: Content) -> str:
         return " (TreeQSM's table of branches; the cylinders are in cylinder_*.txt)"
     if content.data[:1] in (b"{", b"["):
         return " (JSON, but neither a tree of windgrove's nor an ez-tree preset)"
-    if content.layout.header and content.layout.width > 3:
+    if _numbers_only(content):
+        return (
+            f" ({content.layout.filled} number(s) a line and no header: TreeQSM's tables of "
+            "cylinders have 14, 15 or 17, its tables of branches 8)"
+        )
+    if content.layout.header and content.layout.width > 1:
         shown = ", ".join(name for name in content.layout.header[:6] if name)
         return f" (a table of {shown} ... without the columns that place and link cylinders)"
     return ""
+
+
+def _numbers_only(content: Content) -> bool:
+    rows = content.layout.rows
+    return bool(rows) and not content.layout.header and all(row[0] for row in rows)
 
 
 def pick(parsed: list[Parsed], model: int | None) -> Parsed:

@@ -51,7 +51,6 @@ MODULES = (
     "rings",
     "treecm",
     "eztree",
-    "eztree",
     "own_json",
     "own_hdf5",
 )

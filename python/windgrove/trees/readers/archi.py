@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..cylinders import Notes, Source
 from . import Options, Parsed
-from .columns import find_roles, make_cylinders, read_columns
+from .columns import find_roles, read_trees
 from .source import Content
 
 NAME = "archi"
@@ -27,6 +27,5 @@ def read(content: Content, options: Options) -> list[Parsed]:
     roles.one.update(id="cylid", parent="parentid", radius="radiuscyl")
     if "axisid" in layout.names:
         roles.one["branch"] = "axisid"
-    table = read_columns(layout, roles, notes, layout.header)
     source = Source(content.name, NAME, f"{len(layout.header)} columns", "m, m3", "fitted")
-    return [Parsed(source, notes, lambda: make_cylinders(table, roles, notes, options), len(table))]
+    return read_trees(layout, roles, source, notes, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,10 +10,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cylinders import Cylinders, Notes
+from ..cylinders import Cylinders, Notes, Source
 from ..link import NO_PARENT, resolve_parents
-from . import Options
-from .table import Layout, Table, parse_table, plain_name
+from . import Options, Parsed
+from .layout import Layout, plain_name, unique_names
+from .table import Table, parse_table
 
 FloatArray = NDArray[np.float64]
 
@@ -52,17 +54,20 @@ _POINT_STEMS = {
     "axis": ("axis", "axisdirection", "direction", "dir", "axe", "a"),
     "point": ("point", "pos", "position", "node", ""),
 }
+_TREE = ("treeid", "treename", "treenumber", "treeno", "treenr", "tree")
 _UNITS = {"m": 1.0, "metre": 1.0, "meter": 1.0, "cm": 1e-2, "mm": 1e-3, "dm": 0.1}
 _LENGTHS = {"radius", "diameter", "length", "growth", "start", "end", "point"}
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Plain column names by part, and the scale of those that name a unit."""
+    """Plain column names by part, the scale of those that name a unit, and the column that tells
+    trees apart."""
 
     one: dict[str, str]
     three: dict[str, tuple[str, str, str]]
     scale: dict[str, float] = field(default_factory=dict)
+    tree: str | None = None
 
     @property
     def places(self) -> bool:
@@ -74,7 +79,8 @@ class Roles:
     @property
     def used(self) -> list[str]:
         """All columns with a part."""
-        return [*self.one.values(), *(name for names in self.three.values() for name in names)]
+        three = [name for names in self.three.values() for name in names]
+        return [*self.one.values(), *three, *([self.tree] if self.tree else [])]
 
 
 def unit_of(name: str) -> tuple[str, float]:
@@ -91,41 +97,75 @@ def unit_of(name: str) -> tuple[str, float]:
 
 def find_roles(header: Sequence[str]) -> Roles:
     """The parts that the columns of a header play."""
-    plain = [plain_name(name) for name in header]
-    bare = [plain_name(unit_of(name)[0]) for name in header]
+    plain = unique_names(header)
     scales = [unit_of(name)[1] for name in header]
-    known = {name: i for i, name in reversed(list(enumerate(bare)))}
-    known |= {name: i for i, name in reversed(list(enumerate(plain)))}
+    places: dict[str, list[int]] = {}
+    for i, name in enumerate(header):
+        for known in dict.fromkeys((plain_name(name), plain_name(unit_of(name)[0]))):
+            places.setdefault(known, []).append(i)
     one: dict[str, str] = {}
     three: dict[str, tuple[str, str, str]] = {}
     scale: dict[str, float] = {}
     for role, names in ONE.items():
-        column = next((known[name] for name in names if name in known), None)
+        column = next((places[name][0] for name in names if name in places), None)
         if column is not None:
             one[role] = plain[column]
             scale[role] = scales[column]
     for role, stems in _POINT_STEMS.items():
-        columns = _three(known, stems)
+        columns = _three(places, stems)
         if columns:
             three[role] = (plain[columns[0]], plain[columns[1]], plain[columns[2]])
             scale[role] = scales[columns[0]]
-    return Roles(one, three, scale)
+    tree = next((plain[places[name][0]] for name in _TREE if name in places), None)
+    return Roles(one, three, scale, tree)
 
 
-def _three(known: dict[str, int], stems: Sequence[str]) -> list[int] | None:
+def _three(places: dict[str, list[int]], stems: Sequence[str]) -> list[int] | None:
+    """Three columns that hold a point; where names occur again, those nearest to each other."""
     for stem in stems:
         for letters in _XYZ:
             for names in ([stem + k for k in letters], [k + stem for k in letters]):
-                if all(name in known for name in names) and (
+                if all(name in places for name in names) and (
                     letters[0] == "x" or not (stem == "" or stem.isdigit())
                 ):
-                    return [known[name] for name in names]
+                    choices = itertools.product(*(places[name][:4] for name in names))
+                    return list(min(choices, key=lambda columns: max(columns) - min(columns)))
     return None
 
 
 def read_columns(layout: Layout, roles: Roles, notes: Notes, header: Sequence[str]) -> Table:
     """The table, only the columns with a part kept."""
     return parse_table(layout, notes, names=header, wanted=roles.used)
+
+
+def read_trees(
+    layout: Layout,
+    roles: Roles,
+    source: Source,
+    notes: Notes,
+    options: Options,
+    *,
+    runs: bool = True,
+) -> list[Parsed]:
+    """The trees of a table: one, or as many as a column of tree names or numbers tells apart."""
+    table = read_columns(layout, roles, notes, layout.header)
+    groups = table.groups(roles.tree) if roles.tree else []
+    if len(groups) < 2:
+        return [_parsed(table, roles, source, notes, options, runs)]
+    trees = []
+    for name, rows in groups:
+        own = notes.copy()
+        own.path = f"{source.path} (tree {name})"
+        trees.append(_parsed(table.take(rows, own), roles, source, own, options, runs))
+    return trees
+
+
+def _parsed(
+    table: Table, roles: Roles, source: Source, notes: Notes, options: Options, runs: bool
+) -> Parsed:
+    return Parsed(
+        source, notes, lambda: make_cylinders(table, roles, notes, options, runs=runs), len(table)
+    )
 
 
 def make_cylinders(
@@ -141,7 +181,7 @@ def make_cylinders(
         length = _lengths(table, roles, start, end, notes)
     else:
         length = _scaled(table, roles, "length")
-        end = ends(start, table.points(roles.three["axis"]), length, notes)
+        end = ends(start, table.points(roles.three["axis"]), length, notes, table.rows)
     return Cylinders(
         start=start,
         end=end,
@@ -149,7 +189,7 @@ def make_cylinders(
         radius=_radius(table, roles, notes, options),
         parent=_parents(table, roles, ids, notes, options),
         id=ids,
-        row=np.arange(len(table)),
+        row=table.rows,
         branch=_optional(table, roles, "branch") if runs else None,
         growth=_scaled(table, roles, "growth") if "growth" in roles.one else None,
         order=_optional(table, roles, "order"),
@@ -170,7 +210,7 @@ def _from_points(table: Table, roles: Roles, notes: Notes, options: Options) -> 
         radius=_radius(table, roles, notes, options),
         parent=parent,
         id=ids,
-        row=np.arange(len(table)),
+        row=table.rows,
         branch=None,
     )
 
@@ -217,7 +257,7 @@ def _lengths(
         notes.repaired(
             "blank-length",
             f"{blank.sum()} blank length(s) taken from the end points",
-            np.flatnonzero(blank),
+            table.rows[blank],
         )
     return np.where(blank, distance, given)
 
@@ -246,11 +286,18 @@ def _parents(
                 "no column of ids was found, and the parents do not count rows: name that column "
                 'id, or say columns={"id": "its name"}'
             )
-    return resolve_parents(ids, parents, notes, missing=options.missing_parents)
+    return resolve_parents(ids, parents, notes, missing=options.missing_parents, rows=table.rows)
 
 
-def ends(start: FloatArray, axis: FloatArray, length: FloatArray, notes: Notes) -> FloatArray:
+def ends(
+    start: FloatArray,
+    axis: FloatArray,
+    length: FloatArray,
+    notes: Notes,
+    rows: NDArray[np.int64] | None = None,
+) -> FloatArray:
     """Far ends from axis and length; an axis that is no unit vector is scaled to one."""
+    rows = np.arange(len(start)) if rows is None else rows
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.linalg.norm(axis, axis=1)
         off = (np.abs(size - 1) > 1e-3) & (size > 0)
@@ -258,14 +305,14 @@ def ends(start: FloatArray, axis: FloatArray, length: FloatArray, notes: Notes) 
             notes.repaired(
                 "axis-not-unit",
                 f"{off.sum()} axis vector(s) scaled to unit length",
-                np.flatnonzero(off),
+                rows[off],
             )
         flat = size == 0
         if flat.any():
             notes.repaired(
                 "axis-zero",
                 f"{flat.sum()} axis vector(s) of length 0: taken as pointing up",
-                np.flatnonzero(flat),
+                rows[flat],
             )
         up = np.where(flat[:, None], [0.0, 0.0, 1.0], axis)
         return start + up / np.where(flat, 1, size)[:, None] * length[:, None]

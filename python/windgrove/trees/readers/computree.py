@@ -35,13 +35,15 @@ def read(content: Content, options: Options) -> list[Parsed]:
     missing = [name for name in (*_NEEDED, *_SEGMENTS) if name not in layout.names]
     if missing:
         notes.refuse(f"has no column {', '.join(missing)} of a Computree table")
-    roles = find_roles(layout.header)
+    # Behind the cylinder's own come " volume (m^3)" and " length (m)", which are the whole tree's.
+    header = [f"tree {cell}" if "(" in cell else cell for cell in layout.header]
+    roles = find_roles(header)
     cylinders = {"cylinderid", "cylinderparentid"} <= set(layout.names)
     roles.one.pop("volume", None)
     if cylinders:
         roles.one.update(id="cylinderid", parent="cylinderparentid")
     wanted = [*roles.used, *_SEGMENTS]
-    table = parse_table(layout, notes, names=layout.header, wanted=wanted)
+    table = parse_table(layout, notes, names=header, wanted=wanted)
     source = Source(content.name, NAME, "cylinders" if cylinders else "segments", "m", "fitted")
 
     def build() -> Cylinders:
@@ -58,6 +60,7 @@ def _from_segments(table: Table, roles: Roles, notes: Notes, options: Options) -
     above = table.integers("parentsegmentid", blank=NO_PARENT)
     count = len(segment)
     order = np.argsort(segment, kind="stable")
+    _refuse_scattered(segment, notes)
     starts = np.ones(count, dtype=bool)
     starts[1:] = segment[order][1:] != segment[order][:-1]
     parent = np.full(count, -1, dtype=np.int64)
@@ -69,6 +72,20 @@ def _from_segments(table: Table, roles: Roles, notes: Notes, options: Options) -
     )
     parent[heads] = np.where(found >= 0, lasts[found], -1)
     return _placed(table, roles, parent, notes, options)
+
+
+def _refuse_scattered(segment: NDArray[np.int64], notes: Notes) -> None:
+    """Cylinders of a segment follow each other: their order is all that links them."""
+    first = np.append(True, segment[1:] != segment[:-1])
+    heads = np.flatnonzero(first)
+    _, begin = np.unique(segment[heads], return_index=True)
+    again = np.setdiff1d(heads, heads[begin])
+    if len(again):
+        notes.refuse(
+            f"segment {segment[again[0]]} goes on after rows of others: the rows are sorted anew "
+            "or hold several trees, and only their order links the cylinders of a segment",
+            int(again[0]),
+        )
 
 
 def _placed(

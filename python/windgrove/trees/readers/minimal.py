@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..cylinders import Notes, Source
 from . import Options, Parsed
-from .columns import Roles, find_roles, make_cylinders, read_columns
+from .columns import Roles, find_roles, read_trees
 from .source import Content
 
 NAME = "minimal"
@@ -29,10 +29,9 @@ def read(content: Content, options: Options) -> list[Parsed]:
         notes.refuse("has no header line that names the columns")
     roles = find_roles(layout.header)
     _refuse_incomplete(roles, notes)
-    table = read_columns(layout, roles, notes, layout.header)
     how = "points" if not roles.places else "end points" if "end" in roles.three else "axis, length"
     source = Source(content.name, NAME, how, _units(roles), "unknown")
-    return [Parsed(source, notes, lambda: make_cylinders(table, roles, notes, options), len(table))]
+    return read_trees(layout, roles, source, notes, options)
 
 
 def _refuse_incomplete(roles: Roles, notes: Notes) -> None:

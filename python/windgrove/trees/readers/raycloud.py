@@ -42,8 +42,6 @@ def recognises(content: Content) -> int:
     lines = [line[:4000] for line in head.splitlines()[:50] if line.strip()]
     for number, line in enumerate(lines):
         if _MENTION.search(line) and not re.search(r"start|end|axis", line, re.I):
-            if line.startswith("#"):
-                return 85
             following = lines[number + 1] if number + 1 < len(lines) else ""
             return 0 if _one_row_a_point(line, following) else 85
     return 50 if _bare_width(head) else 0
@@ -51,7 +49,7 @@ def recognises(content: Content) -> int:
 
 def _one_row_a_point(header: str, following: str) -> bool:
     """A table with a row for each point instead of a line for each tree."""
-    names = {name.strip().lower() for name in header.split(",")}
+    names = {name.strip().lower() for name in header.lstrip("# ").split(",")}
     if any(re.fullmatch(r"(.*_)?id", name) for name in names - _OWN_IDS):
         return True
     return "parent_id" in names and following.count(",") == header.count(",")

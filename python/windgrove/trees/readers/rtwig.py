@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..cylinders import Notes, Source
 from . import Options, Parsed
-from .columns import find_roles, make_cylinders, read_columns
+from .columns import find_roles, read_trees
 from .source import Content
 
 NAME = "rtwig"
@@ -35,6 +35,5 @@ def read(content: Content, options: Options) -> list[Parsed]:
         notes.refuse("has not the columns id, parent, radius, start and end of an rTwig table")
     roles.one.update(id=own_id, parent="parent", radius="radius")
     version = "standard" if own_id == "id" else "TreeQSM columns"
-    table = read_columns(layout, roles, notes, layout.header)
     source = Source(content.name, NAME, version, "m", "fitted, corrected by rTwig")
-    return [Parsed(source, notes, lambda: make_cylinders(table, roles, notes, options), len(table))]
+    return read_trees(layout, roles, source, notes, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..cylinders import Notes, Source
 from . import Options, Parsed
-from .columns import find_roles, make_cylinders, read_columns
+from .columns import find_roles, read_trees
 from .source import Content
 
 NAME = "simpleforest"
@@ -31,13 +31,5 @@ def read(content: Content, options: Options) -> list[Parsed]:
     runs = OWN_RUNS in layout.names  # written by write_tree: each names one unbranched run
     if runs:
         roles.one["branch"] = OWN_RUNS
-    table = read_columns(layout, roles, notes, layout.header)
     source = Source(content.name, NAME, f"{len(layout.header)} columns", "m, m3", "fitted")
-    return [
-        Parsed(
-            source,
-            notes,
-            lambda: make_cylinders(table, roles, notes, options, runs=runs),
-            len(table),
-        )
-    ]
+    return read_trees(layout, roles, source, notes, options, runs=runs)

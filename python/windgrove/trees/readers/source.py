@@ -1,21 +1,21 @@
-"""Bytes in, text out: size limits, gzip, byte order marks and encodings."""
+"""Bytes in, text out: size limits, packed files, byte order marks and encodings."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
-import zlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...errors import TreeFormatError
+from .foreign import what_it_is
+from .unpack import unpack
 
 if TYPE_CHECKING:
-    from .table import Layout
+    from .layout import Layout
 
 MAX_BYTES = 2**30  # a million rows of 36 columns take 0.3 GB; more is refused, not swallowed
-_GZIP = b"\x1f\x8b"
+_EMPTY = b" \t\r\n\x00\xef\xbb\xbf"
+_DOS_END = b"\x00\x1a"  # what old programs put behind the text
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -26,7 +26,12 @@ _MARKS = (
 
 
 def read_bytes(path: Any) -> tuple[str, bytes]:
-    """Name and content of a path or of an open binary file; gzip is unpacked."""
+    """Name and content of a path or of an open binary file; packed files are unpacked.
+
+    TreeFormatError says what a file is that is surely no tree.
+    """
+    if isinstance(path, (bytes, bytearray, memoryview)) and b"\n" in bytes(path):
+        raise TypeError("path: bytes are the name of a file; io.BytesIO(content) reads content")
     if hasattr(path, "read"):
         name = str(getattr(path, "name", "file object"))
         content = path.read(MAX_BYTES + 1)
@@ -42,10 +47,12 @@ def read_bytes(path: Any) -> tuple[str, bytes]:
         content = _read_path(name)
     if len(content) > MAX_BYTES:
         raise TreeFormatError(name, f"is larger than {MAX_BYTES} bytes")
-    if content[:2] == _GZIP:
-        content = _gunzip(name, content)
-    if not content.strip(b" \t\r\n\x00"):
+    content = unpack(name, content, MAX_BYTES)
+    if not content[:4096].strip(_EMPTY) and not content.strip(_EMPTY):
         raise TreeFormatError(name, "is empty")
+    foreign = what_it_is(content)
+    if foreign is not None:
+        raise TreeFormatError(name, f"is {foreign}")
     return name, content
 
 
@@ -59,17 +66,6 @@ def _read_path(name: str) -> bytes:
         raise TreeFormatError(name, "is a folder; read_folder reads all of it") from None
     except (OSError, ValueError) as error:
         raise TreeFormatError(name, f"cannot be read: {error}") from None
-
-
-def _gunzip(name: str, content: bytes) -> bytes:
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-            unpacked = file.read(MAX_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise TreeFormatError(name, f"its gzip data is broken: {error}") from None
-    if len(unpacked) > MAX_BYTES:
-        raise TreeFormatError(name, f"unpacks to more than {MAX_BYTES} bytes")
-    return unpacked
 
 
 class Content:
@@ -100,7 +96,7 @@ class Content:
     @cached_property
     def layout(self) -> Layout:
         """How its lines are cut, if it is a table."""
-        from .table import Layout
+        from .layout import Layout
 
         return Layout(self)
 
@@ -118,19 +114,29 @@ class Content:
         self.__dict__.pop("layout", None)
 
     def _as_text(self) -> tuple[bytes, str]:
-        codec = self._asked or next(
-            (codec for mark, codec in _MARKS if self.raw.startswith(mark)), None
-        )
-        codec = codec or _unmarked(self.name, self.raw)
+        raw = _tidied(self.raw)
+        codec = self._asked or next((codec for mark, codec in _MARKS if raw.startswith(mark)), None)
+        codec = codec or _unmarked(self.name, raw)
         if codec in ("utf-8", "latin-1"):
-            return self.raw, codec
+            return raw, codec
         try:
-            text = self.raw.decode(codec).removeprefix("\ufeff")
+            text = raw.decode(codec).removeprefix("\ufeff")
             if "\0" not in text:
-                return text.encode(), "utf-8"
+                return _tidied(text.encode()), "utf-8"
         except (LookupError, UnicodeError, ValueError) as error:
             raise TreeFormatError(self.name, f"is not text in {codec}: {error}") from None
         raise TreeFormatError(self.name, "is a binary file of no known format")
+
+
+def _tidied(text: bytes) -> bytes:
+    """Text without what DOS programs put behind it, and with line feeds where all lines end in
+    carriage returns. UTF-16 and UTF-32 have NULs in every line and are left alone."""
+    if text.endswith((b"\x00", b"\x1a")):
+        bare = text.rstrip(_DOS_END)
+        text = text if b"\x00" in bare[:4096] else bare
+    if b"\r" in text[:65536] and b"\n" not in text:
+        text = text.replace(b"\r", b"\n")
+    return text
 
 
 def _unmarked(name: str, raw: bytes) -> str:

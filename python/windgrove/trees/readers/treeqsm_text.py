@@ -41,7 +41,7 @@ def recognises(content: Content) -> int:
     layout = content.layout
     if layout.header:
         return 95 if set(layout.names) >= _HEADER else 0
-    return 60 if layout.width in {len(order) for order in ORDERS.values()} else 0
+    return 60 if layout.filled in {len(order) for order in ORDERS.values()} else 0
 
 
 def read(content: Content, options: Options) -> list[Parsed]:
@@ -69,7 +69,7 @@ def _expand(names: list[str]) -> list[str]:
 
 
 def _without_header(content: Content, notes: Notes, columns: Any) -> tuple[Table, str]:
-    width = content.layout.width
+    width = content.layout.filled
     fitting = [name for name, order in ORDERS.items() if len(order) == width]
     if columns is not None:
         if columns not in ORDERS:
