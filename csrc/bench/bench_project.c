@@ -89,7 +89,7 @@ static void solve(void* state)
     scene* s = state;
     for (int n = 0; n < LEVELS; ++n) {
         wgi_projection* p = &s->call[n].projection;
-        wgi_direct_fill(&s->call[n].direct, p);
+        wgi_direct_fill(&s->call[n].direct, p, true);
         wgi_direct_solve(&s->call[n].direct, &s->exec, p->right_side, p->phi);
     }
     bench_keep(s);

@@ -7,7 +7,7 @@
 #include "support/parallel.h"
 #include "wind/project_solvers.h"
 
-enum { CACHE_LINE = 64, SLAB_GRAIN = 4 };
+enum { SLAB_GRAIN = 4 };
 
 wg_project_parameters wg_project_defaults(void)
 {
@@ -15,30 +15,6 @@ wg_project_parameters wg_project_defaults(void)
                                     .discretisation = WG_COMPACT,
                                     .iterations = 20,
                                     .tolerance = 0.0 };
-}
-
-void* wgi_arena_take(wgi_arena* arena, size_t bytes)
-{
-    char* piece = arena->base ? arena->base + arena->used : NULL;
-    arena->used += (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    return piece;
-}
-
-static bool combination_exists(const wg_project_parameters* parameters)
-{
-    switch (parameters->method) {
-    case WG_PROJECT_PCG:
-        return parameters->discretisation == WG_CONSISTENT;
-    case WG_PROJECT_JACOBI:
-    case WG_PROJECT_SOR:
-    case WG_PROJECT_MULTIGRID:
-        return parameters->discretisation == WG_COMPACT;
-    case WG_PROJECT_DIRECT:
-        return parameters->discretisation == WG_COMPACT ||
-               parameters->discretisation == WG_CONSISTENT;
-    default:
-        return false;
-    }
 }
 
 // No solid cell inside; for the compact operator none in the border either: there the consistent
@@ -56,127 +32,6 @@ static bool is_free_of_solids(const wg_project_fields* f, int32_t discretisation
                     return false;
         }
     return true;
-}
-
-static bool sizes_are_valid(int32_t nx, int32_t ny, int32_t nz)
-{
-    const double cells = ((double)nx + 16.0) * ((double)ny + 2.0) * ((double)nz + 2.0);
-    return nx >= 1 && ny >= 1 && nz >= 1 && cells < 2147483648.0;
-}
-
-static bool parameters_are_valid(const wg_project_parameters* p)
-{
-    return p->iterations >= 1 && p->tolerance >= 0.0 && isfinite(p->tolerance);
-}
-
-wgi_project_grid wgi_project_make_grid(int32_t nx, int32_t ny, int32_t nz)
-{
-    wgi_project_grid g = { .nx = nx, .ny = ny, .nz = nz };
-    g.pitch = ((size_t)g.nx + 7) / 8 * 8 + 8;
-    g.slab = g.pitch * ((size_t)g.nz + 1);
-    g.size = g.slab * ((size_t)g.ny + 2) + g.pitch + 8;
-    return g;
-}
-
-// Whether components without a ground are looked for, where there can be any. The plain Jacobi
-// iteration lives with them: its right side is left alone unless a tolerance needs it.
-static bool wants_null(const wgi_project_call* call, bool solid)
-{
-    const wgi_project_grid* g = &call->projection.grid;
-    const bool all_odd = g->nx % 2 == 1 && g->ny % 2 == 1 && g->nz % 2 == 1;
-    const bool possible = solid || (call->parameters.discretisation == WG_CONSISTENT && all_odd);
-    const int32_t method = call->parameters.method;
-    return possible && (call->measure || method != WG_PROJECT_JACOBI);
-}
-
-// The multigrid methods keep what depends on the marks alone.
-static bool keeps_set_up(const wgi_project_call* call)
-{
-    return call->parameters.method == WG_PROJECT_MULTIGRID ||
-           call->parameters.method == WG_PROJECT_PCG;
-}
-
-static size_t marks_size(const wgi_project_grid* g)
-{
-    return ((size_t)g->nx + 2) * ((size_t)g->ny + 2) * ((size_t)g->nz + 2);
-}
-
-// The address is part of it, so that a copied scratch is set up anew.
-static uint64_t complete_magic(const wgi_project_call* call)
-{
-    return 0x77696e6467726f76u ^ (uint64_t)(uintptr_t)call->memory;
-}
-
-static void look_for_set_up(wgi_project_call* call)
-{
-    const wgi_projection* p = &call->projection;
-    wgi_project_memory* m = call->memory;
-    const wgi_project_memory wanted = {
-        complete_magic(call),    p->grid.nx,   p->grid.ny, p->grid.nz,
-        call->parameters.method, m->null_count
-    };
-    call->reuse = call->marks && m->magic == wanted.magic && m->nx == wanted.nx &&
-                  m->ny == wanted.ny && m->nz == wanted.nz && m->method == wanted.method &&
-                  memcmp(call->marks, p->solid, marks_size(&p->grid)) == 0;
-    if (call->reuse)
-        return;
-    *m = wanted;
-    m->magic = 0; // until the set-up is complete
-    if (call->marks)
-        memcpy(call->marks, p->solid, marks_size(&p->grid));
-}
-
-static void keep_set_up(wgi_project_call* call)
-{
-    call->memory->null_count = call->null.count;
-    call->memory->magic = call->marks ? complete_magic(call) : 0;
-}
-
-// Gives every piece its place; the same order counts the bytes where the arena has no base.
-static void carve(wgi_project_call* call, wgi_arena* arena, bool solid)
-{
-    wgi_projection* p = &call->projection;
-    const size_t entries = p->grid.size, bytes = entries * sizeof(float);
-    call->memory = wgi_arena_take(arena, sizeof *call->memory);
-    if (solid && keeps_set_up(call))
-        call->marks = wgi_arena_take(arena, marks_size(&p->grid));
-    p->right_side = wgi_arena_take(arena, bytes);
-    p->phi = wgi_arena_take(arena, bytes);
-    p->other = wgi_arena_take(arena, bytes);
-    p->open = wgi_arena_take(arena, entries);
-    p->faces = wgi_arena_take(arena, entries);
-    if (call->parameters.method == WG_PROJECT_JACOBI || call->parameters.method == WG_PROJECT_SOR) {
-        const size_t columns = (size_t)p->grid.ny * (p->grid.pitch - 8) / 8;
-        p->weight = wgi_arena_take(arena, bytes);
-        p->column = wgi_arena_take(arena, columns * sizeof *p->column);
-    }
-    call->slab_sums = wgi_arena_take(arena, (size_t)p->grid.ny * sizeof(double));
-    if (wants_null(call, solid)) {
-        call->null.component = wgi_arena_take(arena, entries * sizeof(int32_t));
-        call->null.cells = wgi_arena_take(arena, entries * sizeof(int32_t));
-        call->null.sum = wgi_arena_take(arena, entries * sizeof(double));
-    }
-    if (call->parameters.method == WG_PROJECT_MULTIGRID)
-        wgi_multigrid_carve_compact(call, arena);
-    if (call->parameters.method == WG_PROJECT_PCG)
-        wgi_multigrid_carve_wide(call, arena);
-    if (call->parameters.method == WG_PROJECT_DIRECT)
-        wgi_direct_carve(&call->direct, p, arena);
-}
-
-size_t wg_project_scratch_size(
-    int32_t nx, int32_t ny, int32_t nz, const wg_project_parameters* parameters, bool solid)
-{
-    if (!sizes_are_valid(nx, ny, nz) || !parameters_are_valid(parameters) ||
-        !combination_exists(parameters))
-        return 0;
-    if (nx < 3 || ny < 3 || nz < 3)
-        return CACHE_LINE;
-    wgi_project_call call = { .parameters = *parameters, .measure = true };
-    call.projection.grid = wgi_project_make_grid(nx - 2, ny - 2, nz - 2);
-    wgi_arena arena = { 0 };
-    carve(&call, &arena, solid);
-    return arena.used + CACHE_LINE;
 }
 
 typedef struct slab_job {
@@ -230,44 +85,6 @@ double wgi_project_right_side_norm(wgi_project_call* call)
     return sum_over_slabs(call, norm_slabs);
 }
 
-// Copies values, as 0 where the cell is solid; without a branch, since houses are short.
-static void copy_air(
-    const float* restrict values, const uint8_t* restrict solid, size_t count, float* restrict out)
-{
-    for (size_t n = 0; n < count; ++n) {
-        const float value = values[n];
-        out[n] = solid[n] ? 0.0f : value;
-    }
-}
-
-// Copies the interior of a caller's scalar array to the solver's layout, or back.
-static void pressure_in(const wgi_projection* p)
-{
-    const wgi_project_grid* g = &p->grid;
-    const size_t row = (size_t)g->nx + 2, plane = row * ((size_t)g->ny + 2);
-    for (int32_t j = 1; j <= g->ny; ++j)
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const size_t from = (size_t)k * plane + (size_t)j * row + 1;
-            const size_t to = wgi_project_cell(g, 1, j, k);
-            if (p->solid)
-                copy_air(p->pressure + from, p->solid + from, (size_t)g->nx, p->phi + to);
-            else
-                memcpy(p->phi + to, p->pressure + from, (size_t)g->nx * sizeof(float));
-        }
-}
-
-static void pressure_out(const wgi_projection* p)
-{
-    const wgi_project_grid* g = &p->grid;
-    const size_t row = (size_t)g->nx + 2, plane = row * ((size_t)g->ny + 2);
-    memset(p->pressure, 0, plane * ((size_t)g->nz + 2) * sizeof(float));
-    for (int32_t j = 1; j <= g->ny; ++j)
-        for (int32_t k = 1; k <= g->nz; ++k)
-            memcpy(
-                p->pressure + (size_t)k * plane + (size_t)j * row + 1,
-                p->phi + wgi_project_cell(g, 1, j, k), (size_t)g->nx * sizeof(float));
-}
-
 static size_t air_cells(const wgi_projection* p)
 {
     const wgi_project_grid* g = &p->grid;
@@ -295,7 +112,7 @@ static void measure_right_side(wgi_project_call* call)
     const double before = wgi_project_right_side_norm(call);
     const bool plain =
         call->parameters.method == WG_PROJECT_JACOBI && call->parameters.tolerance == 0.0;
-    if (call->reuse)
+    if (call->reuse && call->memory->null_count >= 0)
         call->null.count = call->memory->null_count;
     else if (call->null.component)
         call->null.count = wgi_null_find(p, call->null.component);
@@ -326,49 +143,31 @@ static bool knows_norm(const wgi_project_call* call)
            call->parameters.method == WG_PROJECT_PCG;
 }
 
-// phi = 0 around the interior: the zeros before each row, the row after each slab, and the slabs
-// at both ends.
-static void clear_around(const wgi_project_grid* g, float* array)
-{
-    const size_t first = wgi_project_cell(g, 1, 1, 1) - 8;
-    const size_t last = wgi_project_cell(g, 1, g->ny, g->nz) + g->pitch - 8;
-    memset(array, 0, first * sizeof(float));
-    memset(array + last, 0, (g->size - last) * sizeof(float));
-    for (int32_t j = 1; j <= g->ny; ++j)
-        for (int32_t k = 1; k <= g->nz; ++k)
-            memset(array + wgi_project_cell(g, 1, j, k) - 8, 0, 8 * sizeof(float));
-    for (int32_t j = 2; j <= g->ny; ++j) // between slabs
-        memset(array + wgi_project_cell(g, 1, j, 0) - 8, 0, g->pitch * sizeof(float));
-}
-
 // Fills the scratch with what the solver starts from. Solid cells and padding must hold 0: Jacobi
 // sweeps write all of the rows but blocks of solids, the direct solver all but the padding.
 static void prepare(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
+    const wgi_kernel_table* kernels = wgi_kernels();
     const size_t bytes = p->grid.size * sizeof(float);
-    const bool jacobi = call->parameters.method == WG_PROJECT_JACOBI;
+    const int32_t method = call->parameters.method;
+    const bool direct = method == WG_PROJECT_DIRECT;
+    p->jacobi = method == WG_PROJECT_JACOBI;
     p->masked = p->solid || p->grid.nx % 8 != 0;
-    p->sweep_at_once = jacobi && !p->pressure && call->parameters.tolerance == 0.0;
-    const bool direct = call->parameters.method == WG_PROJECT_DIRECT;
-    if (p->sweep_at_once || (direct && p->grid.nx % 8 == 0))
-        clear_around(&p->grid, p->phi);
-    else
-        memset(p->phi, 0, bytes);
-    if (jacobi && !p->solid)
-        clear_around(&p->grid, p->other);
-    else if (!direct)
+    p->sweep_at_once = p->jacobi && !p->pressure && call->parameters.tolerance == 0.0;
+    if (!p->jacobi && !direct) {
         memset(p->other, 0, bytes);
-    if (!jacobi && !direct)
         memset(p->right_side, 0, bytes);
-    const bool faces = p->masked || knows_norm(call) || call->parameters.method == WG_PROJECT_SOR;
-    if (faces && !call->reuse)
-        wgi_project_over_slabs(call, wgi_kernels()->project_faces);
-    wgi_project_over_slabs(call, wgi_kernels()->project_right_side);
+    }
+    // What the right side does not write of phi.
+    p->fill = !p->sweep_at_once && !(direct && p->grid.nx % 8 == 0);
+    if ((p->masked || knows_norm(call) || method == WG_PROJECT_SOR) && !call->has_faces) {
+        wgi_project_over_slabs(call, kernels->project_faces);
+        call->has_faces = true;
+    }
+    wgi_project_over_slabs(call, kernels->project_start);
     if (knows_norm(call))
         measure_right_side(call);
-    if (p->pressure)
-        pressure_in(p);
 }
 
 // The residual of a consistent projection is the divergence of the velocity that came out.
@@ -384,9 +183,9 @@ double wgi_project_divergence_left(wgi_project_call* call)
 static bool solve_direct(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
-    wgi_direct_fill(&call->direct, p);
+    wgi_direct_fill(&call->direct, p, !call->reuse);
     wgi_direct_solve(&call->direct, call->exec, p->right_side, p->phi);
-    wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
+    wgi_project_over_slabs(call, wgi_kernels()->project_finish);
     call->result.iterations = 1;
     if (!call->measure)
         return true;
@@ -403,14 +202,16 @@ static bool solve(wgi_project_call* call)
     case WG_PROJECT_DIRECT:
         return solve_direct(call);
     case WG_PROJECT_PCG:
-        return wgi_project_pcg(call);
+        met = wgi_project_pcg(call);
+        wgi_project_over_slabs(call, wgi_kernels()->project_found);
+        return met;
     case WG_PROJECT_MULTIGRID:
         met = wgi_project_multigrid(call);
         break;
     default:
         met = wgi_project_sweeps(call);
     }
-    wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
+    wgi_project_over_slabs(call, wgi_kernels()->project_finish);
     return met;
 }
 
@@ -443,25 +244,23 @@ static void copy_velocity(const wg_project_fields* f)
 static wg_status run(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
-    look_for_set_up(call);
+    wgi_project_recall(call);
     prepare(call);
     bool met = true;
     const double norm = is_plain(call) ? call->result.right_side : call->norm;
     if (knows_norm(call) && norm == 0.0) {
         memset(p->phi, 0, p->grid.size * sizeof(float));
-        wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
+        wgi_project_over_slabs(call, wgi_kernels()->project_finish);
     } else {
         met = solve(call);
-        keep_set_up(call);
+        wgi_project_remember(call);
     }
-    if (p->pressure)
-        pressure_out(p);
     return met ? WG_OK : WG_NOT_CONVERGED;
 }
 
 static bool fields_are_valid(const wg_project_fields* f)
 {
-    return sizes_are_valid(f->nx, f->ny, f->nz) && f->spacing > 0.0 && isfinite(f->spacing);
+    return wgi_project_sizes_fit(f->nx, f->ny, f->nz) && f->spacing > 0.0 && isfinite(f->spacing);
 }
 
 // Marks of which none is set cost no more than a look at them.
@@ -476,7 +275,7 @@ static bool has_solid(const wg_project_fields* f)
 
 static void start_call(
     wgi_project_call* call, const wg_project_fields* fields,
-    const wg_project_parameters* parameters, void* scratch, const wg_exec* exec)
+    const wg_project_parameters* parameters, wgi_project_place place, const wg_exec* exec)
 {
     const bool direct = parameters->method == WG_PROJECT_DIRECT;
     call->parameters = *parameters;
@@ -487,12 +286,11 @@ static void start_call(
         .consistent = parameters->discretisation == WG_CONSISTENT,
         .velocity = fields->velocity,
         .solid = direct || !has_solid(fields) ? NULL : fields->solid,
-        .pressure = fields->pressure,
+        .pressure = fields->from_zero ? NULL : fields->pressure,
+        .found = fields->pressure,
         .out = fields->out,
     };
-    const size_t shift = (size_t)(-(uintptr_t)scratch % CACHE_LINE);
-    wgi_arena arena = { .base = (char*)scratch + shift };
-    carve(call, &arena, call->projection.solid != NULL);
+    wgi_project_carve(call, place);
 }
 
 void wgi_project_begin(
@@ -500,17 +298,17 @@ void wgi_project_begin(
     const wg_project_parameters* parameters, void* scratch, const wg_exec* exec)
 {
     *call = (wgi_project_call){ 0 };
-    start_call(call, fields, parameters, scratch, exec);
+    start_call(call, fields, parameters, (wgi_project_place){ scratch, NULL }, exec);
     prepare(call);
 }
 
-wg_status wg_project(
-    const wg_project_fields* fields, const wg_project_parameters* parameters, void* scratch,
-    wg_project_result* result, const wg_exec* exec)
+wg_status wgi_project_in(
+    const wg_project_fields* fields, const wg_project_parameters* parameters,
+    wgi_project_place place, wg_project_result* result, const wg_exec* exec)
 {
-    if (!fields_are_valid(fields) || !parameters_are_valid(parameters))
+    if (!fields_are_valid(fields) || !wgi_project_numbers_fit(parameters))
         return WG_ERR_VALUE;
-    if (!combination_exists(parameters))
+    if (!wgi_project_exists(parameters))
         return WG_ERR_UNSUPPORTED;
     if (parameters->method == WG_PROJECT_DIRECT &&
         !is_free_of_solids(fields, parameters->discretisation))
@@ -520,7 +318,7 @@ wg_status wg_project(
     wg_status status = WG_OK;
     if (fields->nx >= 3 && fields->ny >= 3 && fields->nz >= 3) {
         copy_border(fields);
-        start_call(&call, fields, parameters, scratch, exec);
+        start_call(&call, fields, parameters, place, exec);
         status = run(&call);
     } else {
         copy_velocity(fields);
@@ -532,6 +330,13 @@ wg_status wg_project(
     if (result)
         *result = call.result;
     return status;
+}
+
+wg_status wg_project(
+    const wg_project_fields* fields, const wg_project_parameters* parameters, void* scratch,
+    wg_project_result* result, const wg_exec* exec)
+{
+    return wgi_project_in(fields, parameters, (wgi_project_place){ scratch, NULL }, result, exec);
 }
 
 wg_status wg_divergence(const wg_project_fields* fields, float* out)

@@ -37,17 +37,17 @@ static void carve_axis(wgi_direct_axis* axis, wgi_arena* arena)
     axis->quarter = wgi_arena_take(arena, (cells + 3) * sizeof(double));
 }
 
-void wgi_direct_carve(wgi_direct* d, const wgi_projection* p, wgi_arena* arena)
+void wgi_direct_carve(wgi_direct* d, const wgi_projection* p, wgi_arena* kept, wgi_arena* work)
 {
     const wgi_project_grid* g = &p->grid;
     axis_sizes(&d->x, g->nx, true);
     axis_sizes(&d->z, g->nz, false);
-    carve_axis(&d->x, arena);
-    carve_axis(&d->z, arena);
+    carve_axis(&d->x, kept);
+    carve_axis(&d->z, kept);
     d->row = (size_t)(d->x.padded[0] + d->x.padded[1]);
     d->slab = d->row * (size_t)g->nz;
-    d->hat = wgi_arena_take(arena, d->slab * (size_t)g->ny * sizeof(float));
-    d->pivot = wgi_arena_take(arena, d->slab * (size_t)g->ny * sizeof(float));
+    d->hat = wgi_arena_take(work, d->slab * (size_t)g->ny * sizeof(float));
+    d->pivot = wgi_arena_take(work, d->slab * (size_t)g->ny * sizeof(float));
 }
 
 // Every line of unknowns ends in phi = 0 one step beyond ("fixed"), or in nothing ("free"):
@@ -144,12 +144,14 @@ static void fill_axis(wgi_direct_axis* axis, int32_t n, bool compact, bool x_lay
     fill_class(axis, 1, n, compact, x_layout, axis->eigenvalue + axis->padded[0]);
 }
 
-void wgi_direct_fill(wgi_direct* d, const wgi_projection* p)
+void wgi_direct_fill(wgi_direct* d, const wgi_projection* p, bool tables)
 {
     const wgi_project_grid* g = &p->grid;
     d->projection = p;
     d->stride = p->consistent ? 2 : 1;
     d->has_null = p->consistent && g->nx % 2 == 1 && g->ny % 2 == 1 && g->nz % 2 == 1;
+    if (!tables)
+        return;
     fill_axis(&d->x, g->nx, !p->consistent, true);
     fill_axis(&d->z, g->nz, !p->consistent, false);
 }

@@ -1,23 +1,14 @@
-// Between the caller's arrays and the solver's: open faces, right side, gradient, divergence.
+// Between the caller's arrays and the solver's: right side, gradient, divergence.
 //
 // A closed face is written with a ghost value: 2 u_solid - u for the velocity, so that the mean at
 // the face is u_solid, and phi itself for the potential, so that its gradient is 0. Open faces then
-// take exactly the arithmetic of a grid without solids; rows that are all open, and eight cells that
-// are all solid, take a path without any of it.
+// take exactly the arithmetic of a grid without solids. Where there are solids each slab has a list
+// of its cells, eight by eight: the open ones, which take a path without any of it, those that meet
+// walls, and the solid ones.
 #include "wind/project_kernels.h"
 
+#include "wind/project_rows.h"
 #include "wind/project_stencil.h"
-
-enum { AIR = 0x40, ALL_OPEN = 0x7f };
-static const uint64_t eight_open = 0x7f7f7f7f7f7f7f7fu;
-static const uint64_t eight_sixes = 0x0606060606060606u;
-
-WGI_INLINE uint64_t eight_bytes(const uint8_t* p)
-{
-    uint64_t b;
-    memcpy(&b, p, sizeof b);
-    return b;
-}
 
 WGI_INLINE wgf8 load_some(const float* p, int count)
 {
@@ -39,126 +30,6 @@ WGI_INLINE void store_some(float* p, wgf8 v, int count)
         p[i] = v[i];
 }
 
-typedef struct strides {
-    size_t axis[3]; // of a neighbour along x, y, z in the caller's arrays
-    size_t component;
-} strides;
-
-static strides caller_strides(const wgi_project_grid* g)
-{
-    const size_t row = (size_t)g->nx + 2, plane = row * ((size_t)g->ny + 2);
-    return (strides){ { 1, row, plane }, plane * ((size_t)g->nz + 2) };
-}
-
-static size_t caller_row(const strides* s, int32_t j, int32_t k)
-{
-    return (size_t)k * s->axis[2] + (size_t)j * s->axis[1] + 1;
-}
-
-// ---- open faces ----------------------------------------------------------------------------
-
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-
-// 0xff where the marks say air; bytes beyond `count` count as solid.
-WGI_INLINE bytes16 air_bytes(const uint8_t* solid, int count)
-{
-    bytes16 b;
-    if (count >= 16) {
-        memcpy(&b, solid, sizeof b);
-    } else {
-        uint8_t some[16];
-        for (int i = 0; i < 16; ++i)
-            some[i] = i < count ? solid[i] : 1;
-        memcpy(&b, some, sizeof b);
-    }
-    return (bytes16)(b == (bytes16){ 0 });
-}
-
-WGI_INLINE bytes16 each(uint8_t value)
-{
-    return (bytes16){ 0 } + value;
-}
-
-// Adds the two faces along an axis to the bits and to their number.
-WGI_INLINE void mark_axis(
-    const uint8_t* solid, size_t step, int count, const int axis, bytes16* bits, bytes16* number)
-{
-    const bytes16 low = air_bytes(solid - step, count), high = air_bytes(solid + step, count);
-    *bits |= (low & each((uint8_t)(1 << (2 * axis)))) | (high & each((uint8_t)(2 << (2 * axis))));
-    // All ones count as -1.
-    *number -= low + high;
-}
-
-// Sixteen cells: bits 0 to 5 for the open faces low and high along x, y, z, AIR for the cell.
-WGI_INLINE void
-mark_cells(const uint8_t* solid, const strides* s, int count, uint8_t* faces, uint8_t* open)
-{
-    const bytes16 air = air_bytes(solid, count);
-    bytes16 bits = each(AIR), number = each(0);
-    mark_axis(solid, s->axis[0], count, 0, &bits, &number);
-    mark_axis(solid, s->axis[1], count, 1, &bits, &number);
-    mark_axis(solid, s->axis[2], count, 2, &bits, &number);
-    bits &= air;
-    number &= air;
-    const size_t kept = count >= 16 ? 16 : (size_t)count;
-    memcpy(faces, &bits, kept);
-    memcpy(open, &number, kept);
-}
-
-static void find_columns(const wgi_projection* p, int32_t j)
-{
-    const wgi_project_grid* g = &p->grid;
-    const size_t count = (g->pitch - 8) / 8;
-    for (size_t n = 0; n < count; ++n) {
-        wgi_column c = { g->nz + 1, 0, true };
-        const uint8_t* open = p->open + wgi_project_cell(g, 1, j, 1) + 8 * n;
-        for (int32_t k = 1; k <= g->nz; ++k, open += g->pitch) {
-            const uint64_t eight = eight_bytes(open);
-            if (eight == 0)
-                continue;
-            c.begin = k < c.begin ? k : c.begin;
-            // A level of solids in between closes faces too.
-            c.open = c.open && eight == eight_sixes && (c.end == 0 || c.end == k);
-            c.end = k + 1;
-        }
-        p->column[(size_t)(j - 1) * count + n] = c;
-    }
-}
-
-static void mark_row(const wgi_projection* p, const strides* s, int32_t j, int32_t k)
-{
-    const wgi_project_grid* g = &p->grid;
-    const size_t to = wgi_project_cell(g, 1, j, k), from = caller_row(s, j, k);
-    const size_t padding = g->pitch - 8 - (size_t)g->nx;
-    for (int32_t i = 0; i < g->nx && p->solid; i += 16) {
-        const size_t n = (size_t)i;
-        if (g->nx - i >= 16)
-            mark_cells(p->solid + from + n, s, 16, p->faces + to + n, p->open + to + n);
-        else
-            mark_cells(p->solid + from + n, s, g->nx - i, p->faces + to + n, p->open + to + n);
-    }
-    if (!p->solid) {
-        memset(p->faces + to, ALL_OPEN, (size_t)g->nx);
-        memset(p->open + to, 6, (size_t)g->nx);
-    }
-    memset(p->faces + to + g->nx, 0, padding);
-    memset(p->open + to + g->nx, 0, padding);
-    for (size_t n = to; p->weight && n < to + g->pitch - 8; n += 8)
-        wgf8_store(p->weight + n, wgi_reciprocals(p->open + n));
-}
-
-void WGI_ISA(project_faces)(const wgi_projection* p, int32_t begin, int32_t end)
-{
-    const wgi_project_grid* g = &p->grid;
-    const strides s = caller_strides(g);
-    for (int32_t j = begin; j < end; ++j) {
-        for (int32_t k = 1; k <= g->nz; ++k)
-            mark_row(p, &s, j, k);
-        if (p->column)
-            find_columns(p, j);
-    }
-}
-
 // All ones in the lanes whose byte has the bit.
 WGI_INLINE wgi8 lanes_with(wgi8 faces, int32_t bit)
 {
@@ -173,13 +44,33 @@ WGI_INLINE wgf8 select_bit(wgi8 faces, const int n, wgf8 a, wgf8 b)
 
 enum { AIR_BIT = 6 };
 
-// Whether no face of `count` cells is closed, a multiple of eight.
-WGI_INLINE bool all_open(const uint8_t* faces, int32_t count)
+// Where eight cells lie in the solver's arrays and in the caller's, and how many of them are in the
+// row.
+typedef struct eight_place {
+    size_t to, from;
+    int count;
+} eight_place;
+
+WGI_INLINE eight_place
+place_of(const wgi_projection* p, const wgi_strides* s, int32_t j, const wgi_eight* eight)
 {
-    uint64_t common = eight_open;
-    for (int32_t i = 0; i < count; i += 8)
-        common &= eight_bytes(faces + i);
-    return common == eight_open && count % 8 == 0;
+    const size_t i = 8 * (size_t)eight->eight;
+    return (eight_place){ wgi_project_cell(&p->grid, 1, j, eight->k) + i,
+                          wgi_caller_row(s, j, eight->k) + i, p->grid.nx - (int)i };
+}
+
+// The slab's list and the ends of its three kinds.
+typedef struct sorted_eights {
+    const wgi_eight* list;
+    size_t open, mixed, all;
+} sorted_eights;
+
+WGI_INLINE sorted_eights eights_of(const wgi_projection* p, int32_t j)
+{
+    const size_t all = (p->grid.pitch - 8) / 8 * (size_t)p->grid.nz;
+    const wgi_eights* n = &p->eights[j - 1];
+    return (sorted_eights){ p->eight + (size_t)(j - 1) * all, n->open, (size_t)n->open + n->mixed,
+                            all };
 }
 
 // ---- right side ----------------------------------------------------------------------------
@@ -199,7 +90,7 @@ difference(const float* centre, size_t step, int count, const bool closed, wgi8 
 
 // h^2 div of eight cells; `index` is theirs in the caller's arrays.
 WGI_INLINE wgf8 scaled_divergence(
-    const wgi_projection* p, const strides* s, size_t index, int count, const bool closed,
+    const wgi_projection* p, const wgi_strides* s, size_t index, int count, const bool closed,
     wgi8 faces)
 {
     const float *u = p->velocity + index, *v = u + s->component, *w = v + s->component;
@@ -209,60 +100,140 @@ WGI_INLINE wgf8 scaled_divergence(
     return wgf8_set(0.5f * p->spacing) * ((x + y) + z);
 }
 
-// In a row that is not all open, blocks of cells that are take the same way as those that are not:
-// which they are cannot be foreseen.
-WGI_INLINE wgf8 masked_divergence(
-    const wgi_projection* p, const strides* s, size_t index, int count, const uint8_t* faces)
+WGI_INLINE wgf8
+masked_divergence(const wgi_projection* p, const wgi_strides* s, eight_place at, int count)
 {
-    const wgf8 zero = wgf8_set(0.0f);
-    const uint64_t eight = eight_bytes(faces);
-    if (eight == 0)
-        return zero;
-    const wgi8 bits = wgi_counts(faces);
-    const wgf8 d = p->consistent ? scaled_divergence(p, s, index, count, false, bits)
-                                 : scaled_divergence(p, s, index, count, true, bits);
-    return select_bit(bits, AIR_BIT, d, zero);
+    const wgi8 bits = wgi_counts(p->faces + at.to);
+    const wgf8 d = p->consistent ? scaled_divergence(p, s, at.from, count, false, bits)
+                                 : scaled_divergence(p, s, at.from, count, true, bits);
+    return select_bit(bits, AIR_BIT, d, wgf8_set(0.0f));
 }
 
-// The first Jacobi sweep from phi = 0, where it is asked for: phi = (0 - b) / open.
-WGI_INLINE void first_sweep(const wgi_projection* p, size_t at, wgf8 b)
+// The right side of eight cells and, where it is asked for, the first Jacobi sweep from phi = 0:
+// phi = (0 - b) / open.
+WGI_INLINE void write_right_side(const wgi_projection* p, size_t to, wgf8 d, wgf8 weight)
 {
-    const wgf8 weight = p->masked ? wgf8_load(p->weight + at) : wgf8_set(1.0f / 6.0f);
-    wgf8_store(p->phi + at, weight * (wgf8_set(0.0f) - b));
+    wgf8_store(p->right_side + to, d);
+    if (p->sweep_at_once)
+        wgf8_store(p->phi + to, weight * (wgf8_set(0.0f) - d));
 }
 
-WGI_INLINE void right_side_slab(const wgi_projection* p, int32_t j, const bool masked)
+WGI_INLINE void right_side_sorted(const wgi_projection* p, int32_t j)
+{
+    const wgi_strides s = wgi_caller_strides(&p->grid);
+    const sorted_eights e = eights_of(p, j);
+    const wgf8 zero = wgf8_set(0.0f), sixth = wgf8_set(1.0f / 6.0f);
+    for (size_t n = 0; n < e.open; ++n) {
+        const eight_place at = place_of(p, &s, j, &e.list[n]);
+        write_right_side(p, at.to, scaled_divergence(p, &s, at.from, 8, false, wgi8_set(0)), sixth);
+    }
+    for (size_t n = e.open; n < e.mixed; ++n) {
+        const eight_place at = place_of(p, &s, j, &e.list[n]);
+        const wgf8 d = at.count >= 8 ? masked_divergence(p, &s, at, 8)
+                                     : masked_divergence(p, &s, at, at.count);
+        write_right_side(p, at.to, d, wgi_reciprocals(p->open + at.to));
+        // Air between solids on all sides: sweeps may leave it out like a solid.
+        if (p->jacobi && wgi_eight_bytes(p->open + at.to) == 0)
+            wgf8_store(p->other + at.to, zero);
+    }
+    for (size_t n = e.mixed; n < e.all; ++n) {
+        const size_t to = place_of(p, &s, j, &e.list[n]).to;
+        write_right_side(p, to, zero, zero);
+        if (p->jacobi)
+            wgf8_store(p->other + to, zero);
+    }
+}
+
+WGI_INLINE void right_side_open(const wgi_projection* p, int32_t j)
 {
     const wgi_project_grid* g = &p->grid;
-    const strides s = caller_strides(g);
+    const wgi_strides s = wgi_caller_strides(g);
     for (int32_t k = 1; k <= g->nz; ++k) {
-        const size_t from = caller_row(&s, j, k), to = wgi_project_cell(g, 1, j, k);
-        const bool plain = !masked || all_open(p->faces + to, g->nx);
-        for (int32_t i = 0; i < g->nx; i += 8) {
-            const size_t n = (size_t)i;
-            const uint8_t* faces = p->faces + to + n;
-            const int count = g->nx - i;
-            wgf8 d;
-            if (plain)
-                d = scaled_divergence(p, &s, from + n, 8, false, wgi8_set(0));
-            else if (count >= 8)
-                d = masked_divergence(p, &s, from + n, 8, faces);
-            else
-                d = masked_divergence(p, &s, from + n, count, faces);
-            wgf8_store(p->right_side + to + n, d);
-            if (p->sweep_at_once)
-                first_sweep(p, to + n, d);
+        const size_t from = wgi_caller_row(&s, j, k), to = wgi_project_cell(g, 1, j, k);
+        for (size_t n = 0; n < (size_t)g->nx; n += 8)
+            write_right_side(
+                p, to + n, scaled_divergence(p, &s, from + n, 8, false, wgi8_set(0)),
+                wgf8_set(1.0f / 6.0f));
+    }
+}
+
+void WGI_ISA(project_right_side)(const wgi_projection* projection, int32_t begin, int32_t end)
+{
+    // A copy, so that the compiler knows that no store changes it.
+    const wgi_projection p = *projection;
+    for (int32_t j = begin; j < end; ++j) {
+        if (p.masked)
+            right_side_sorted(&p, j);
+        else
+            right_side_open(&p, j);
+    }
+}
+
+// ---- start ---------------------------------------------------------------------------------
+
+static void clear(float* array, size_t begin, size_t end)
+{
+    memset(array + begin, 0, (end - begin) * sizeof(float));
+}
+
+// phi = 0 around the interior: the zeros before each row, the row after each slab, and the slabs
+// at both ends.
+static void clear_around(const wgi_project_grid* g, float* array, int32_t j)
+{
+    const size_t row = wgi_project_cell(g, 1, j, 0) - 8;
+    const size_t last = wgi_project_cell(g, 1, g->ny, g->nz) + g->pitch - 8;
+    clear(array, j == 1 ? 0 : row, row + g->pitch);
+    for (int32_t k = 1; k <= g->nz; ++k)
+        wgf8_store(array + wgi_project_cell(g, 1, j, k) - 8, wgf8_set(0.0f));
+    if (j == g->ny)
+        clear(array, last, g->size);
+}
+
+// phi of a slab: the caller's pressure in air, else 0.
+static void fill_phi(const wgi_projection* p, int32_t j)
+{
+    const wgi_project_grid* g = &p->grid;
+    const wgi_strides s = wgi_caller_strides(g);
+    const wgf8 zero = wgf8_set(0.0f);
+    for (int32_t k = 1; k <= g->nz; ++k) {
+        const size_t from = wgi_caller_row(&s, j, k), to = wgi_project_cell(g, 1, j, k);
+        for (size_t n = 0; n < (size_t)g->nx; n += 8) {
+            wgf8 v = p->pressure ? load_some(p->pressure + from + n, g->nx - (int)n) : zero;
+            if (p->masked)
+                v = select_bit(wgi_counts(p->faces + to + n), AIR_BIT, v, zero);
+            wgf8_store(p->phi + to + n, v);
         }
     }
 }
 
-void WGI_ISA(project_right_side)(const wgi_projection* p, int32_t begin, int32_t end)
+// Reciprocals of the open faces, for SOR everywhere, for Jacobi where a column has closed ones.
+static void fill_weights(const wgi_projection* p, int32_t j)
+{
+    const wgi_project_grid* g = &p->grid;
+    const size_t columns = (g->pitch - 8) / 8;
+    for (size_t n = 0; n < columns; ++n) {
+        const wgi_column c = p->column[(size_t)(j - 1) * columns + n];
+        const int32_t begin = p->jacobi ? c.begin : 1, end = p->jacobi ? c.end : g->nz + 1;
+        if (p->jacobi && c.open)
+            continue;
+        for (int32_t k = begin; k < end; ++k) {
+            const size_t at = wgi_project_cell(g, 1, j, k) + 8 * n;
+            wgf8_store(p->weight + at, wgi_reciprocals(p->open + at));
+        }
+    }
+}
+
+void WGI_ISA(project_start)(const wgi_projection* p, int32_t begin, int32_t end)
 {
     for (int32_t j = begin; j < end; ++j) {
-        if (p->masked)
-            right_side_slab(p, j, true);
-        else
-            right_side_slab(p, j, false);
+        clear_around(&p->grid, p->phi, j);
+        if (p->jacobi)
+            clear_around(&p->grid, p->other, j);
+        if (p->fill)
+            fill_phi(p, j);
+        if (p->weight && (p->masked || !p->jacobi))
+            fill_weights(p, j);
+        WGI_ISA(project_right_side)(p, j, j + 1);
     }
 }
 
@@ -293,7 +264,7 @@ WGI_INLINE void correct_component(
 }
 
 WGI_INLINE void correct_cells(
-    const wgi_projection* p, const strides* s, size_t from, const float* phi, int count,
+    const wgi_projection* p, const wgi_strides* s, size_t from, const float* phi, int count,
     const bool closed, wgi8 faces, const bool some_solid)
 {
     const float scale = 0.5f / p->spacing, *u = p->velocity + from;
@@ -307,7 +278,7 @@ WGI_INLINE void correct_cells(
         2);
 }
 
-WGI_INLINE void keep_cells(const wgi_projection* p, const strides* s, size_t from, int count)
+WGI_INLINE void keep_cells(const wgi_projection* p, const wgi_strides* s, size_t from, int count)
 {
     for (size_t axis = 0; axis < 3 && p->out != p->velocity; ++axis) {
         const size_t at = axis * s->component + from;
@@ -316,52 +287,116 @@ WGI_INLINE void keep_cells(const wgi_projection* p, const strides* s, size_t fro
 }
 
 WGI_INLINE void
-correct_masked_cells(const wgi_projection* p, const strides* s, size_t from, size_t to, int count)
+correct_masked_cells(const wgi_projection* p, const wgi_strides* s, eight_place at, int count)
 {
-    const float* phi = p->phi + to;
-    const wgi8 bits = wgi_counts(p->faces + to);
-    if (eight_bytes(p->faces + to) == 0)
-        keep_cells(p, s, from, count);
-    else if (p->consistent)
-        correct_cells(p, s, from, phi, count, false, bits, true);
+    const float* phi = p->phi + at.to;
+    const wgi8 bits = wgi_counts(p->faces + at.to);
+    if (p->consistent)
+        correct_cells(p, s, at.from, phi, count, false, bits, true);
     else
-        correct_cells(p, s, from, phi, count, true, bits, true);
+        correct_cells(p, s, at.from, phi, count, true, bits, true);
 }
 
-WGI_INLINE void
-correct_row(const wgi_projection* p, const strides* s, size_t from, size_t to, const bool masked)
+WGI_INLINE void correct_sorted(const wgi_projection* p, const wgi_strides* s, int32_t j)
 {
-    const int32_t nx = p->grid.nx;
-    const bool plain = !masked || all_open(p->faces + to, nx);
-    for (int32_t i = 0; i < nx; i += 8) {
-        const size_t n = (size_t)i;
-        if (plain)
-            correct_cells(p, s, from + n, p->phi + to + n, 8, false, wgi8_set(0), false);
-        else if (nx - i >= 8)
-            correct_masked_cells(p, s, from + n, to + n, 8);
+    const sorted_eights e = eights_of(p, j);
+    for (size_t n = 0; n < e.open; ++n) {
+        const eight_place at = place_of(p, s, j, &e.list[n]);
+        correct_cells(p, s, at.from, p->phi + at.to, 8, false, wgi8_set(0), false);
+    }
+    for (size_t n = e.open; n < e.mixed; ++n) {
+        const eight_place at = place_of(p, s, j, &e.list[n]);
+        if (at.count >= 8)
+            correct_masked_cells(p, s, at, 8);
         else
-            correct_masked_cells(p, s, from + n, to + n, nx - i);
+            correct_masked_cells(p, s, at, at.count);
+    }
+    for (size_t n = e.mixed; n < e.all && p->out != p->velocity; ++n) {
+        const eight_place at = place_of(p, s, j, &e.list[n]);
+        keep_cells(p, s, at.from, at.count);
     }
 }
 
-// Writes the rows of the interior, the border cells at their two ends included.
-void WGI_ISA(project_gradient)(const wgi_projection* p, int32_t begin, int32_t end)
+WGI_INLINE void correct_open(const wgi_projection* p, const wgi_strides* s, int32_t j)
 {
     const wgi_project_grid* g = &p->grid;
-    const strides s = caller_strides(g);
-    for (int32_t j = begin; j < end; ++j)
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const size_t from = caller_row(&s, j, k), to = wgi_project_cell(g, 1, j, k);
-            if (p->masked)
-                correct_row(p, &s, from, to, true);
-            else
-                correct_row(p, &s, from, to, false);
-            for (size_t axis = 0; axis < 3 && p->out != p->velocity; ++axis) {
-                const size_t row = axis * s.component + from;
-                p->out[row - 1] = p->velocity[row - 1];
-                p->out[row + (size_t)g->nx] = p->velocity[row + (size_t)g->nx];
-            }
+    for (int32_t k = 1; k <= g->nz; ++k) {
+        const size_t from = wgi_caller_row(s, j, k), to = wgi_project_cell(g, 1, j, k);
+        for (size_t n = 0; n < (size_t)g->nx; n += 8)
+            correct_cells(p, s, from + n, p->phi + to + n, 8, false, wgi8_set(0), false);
+    }
+}
+
+// The border cells at the two ends of the slab's rows.
+static void keep_ends(const wgi_projection* p, const wgi_strides* s, int32_t j)
+{
+    for (size_t axis = 0; axis < 3; ++axis)
+        for (int32_t k = 1; k <= p->grid.nz; ++k) {
+            const size_t row = axis * s->component + wgi_caller_row(s, j, k);
+            p->out[row - 1] = p->velocity[row - 1];
+            p->out[row + (size_t)p->grid.nx] = p->velocity[row + (size_t)p->grid.nx];
         }
+}
+
+// Writes the rows of the interior, the border cells at their two ends included.
+void WGI_ISA(project_gradient)(const wgi_projection* projection, int32_t begin, int32_t end)
+{
+    const wgi_projection p = *projection;
+    const wgi_strides s = wgi_caller_strides(&p.grid);
+    for (int32_t j = begin; j < end; ++j) {
+        if (p.masked)
+            correct_sorted(&p, &s, j);
+        else
+            correct_open(&p, &s, j);
+        if (p.out != p.velocity)
+            keep_ends(&p, &s, j);
+    }
+}
+
+// ---- the pressure found --------------------------------------------------------------------
+
+static void clear_row(float* row, int32_t count)
+{
+    memset(row - 1, 0, ((size_t)count + 2) * sizeof(float));
+}
+
+// Rows of the caller's pressure at one y, 0 in the border.
+static void write_found(const wgi_projection* p, int32_t j)
+{
+    const wgi_project_grid* g = &p->grid;
+    const wgi_strides s = wgi_caller_strides(g);
+    for (int32_t k = 1; k <= g->nz; ++k) {
+        float* out = p->found + wgi_caller_row(&s, j, k);
+        const float* phi = p->phi + wgi_project_cell(g, 1, j, k);
+        for (size_t n = 0; n < (size_t)g->nx; n += 8)
+            store_some(out + n, wgf8_load(phi + n), g->nx - (int)n);
+        out[-1] = out[g->nx] = 0.0f;
+    }
+    clear_row(p->found + wgi_caller_row(&s, j, 0), g->nx);
+    clear_row(p->found + wgi_caller_row(&s, j, g->nz + 1), g->nx);
+}
+
+void WGI_ISA(project_found)(const wgi_projection* p, int32_t begin, int32_t end)
+{
+    const wgi_strides s = wgi_caller_strides(&p->grid);
+    const int32_t ny = p->grid.ny;
+    for (int32_t j = begin; j < end && p->found; ++j) {
+        write_found(p, j);
+        for (int32_t k = 0; k < p->grid.nz + 2 && (j == 1 || j == ny); ++k) {
+            if (j == 1)
+                clear_row(p->found + wgi_caller_row(&s, 0, k), p->grid.nx);
+            if (j == ny)
+                clear_row(p->found + wgi_caller_row(&s, ny + 1, k), p->grid.nx);
+        }
+    }
+}
+
+void WGI_ISA(project_finish)(const wgi_projection* p, int32_t begin, int32_t end)
+{
+    for (int32_t j = begin; j < end; ++j) {
+        WGI_ISA(project_gradient)(p, j, j + 1);
+        WGI_ISA(project_found)(p, j, j + 1);
+    }
 }
 
 // ---- divergence of the caller's arrays -----------------------------------------------------
@@ -376,11 +411,11 @@ WGI_INLINE wgi8 solid_lanes(const uint8_t* solid, int count)
 }
 
 // The bits of project_faces for eight cells, from the marks.
-WGI_INLINE wgi8 read_faces(const wgi_projection* p, const strides* s, size_t index, int count)
+WGI_INLINE wgi8 read_faces(const wgi_projection* p, const wgi_strides* s, size_t index, int count)
 {
     if (!p->solid)
-        return wgi8_set(ALL_OPEN);
-    wgi8 bits = wgi8_set(AIR);
+        return wgi8_set(WGI_ALL_OPEN);
+    wgi8 bits = wgi8_set(WGI_AIR);
     for (int axis = 0; axis < 3; ++axis) {
         const uint8_t* at = p->solid + index;
         bits |= ~solid_lanes(at - s->axis[axis], count) & wgi8_set(1 << (2 * axis));
@@ -391,7 +426,7 @@ WGI_INLINE wgi8 read_faces(const wgi_projection* p, const strides* s, size_t ind
 
 // Sum over open faces of phi_neighbour - phi, straight from the caller's array.
 WGI_INLINE wgf8
-face_laplacian(const wgi_projection* p, const strides* s, size_t index, int count, wgi8 faces)
+face_laplacian(const wgi_projection* p, const wgi_strides* s, size_t index, int count, wgi8 faces)
 {
     const wgf8 own = load_some(p->pressure + index, count), zero = wgf8_set(0.0f);
     wgf8 sum[3];
@@ -407,11 +442,11 @@ face_laplacian(const wgi_projection* p, const strides* s, size_t index, int coun
 void WGI_ISA(project_divergence)(const wgi_projection* p, int32_t begin, int32_t end)
 {
     const wgi_project_grid* g = &p->grid;
-    const strides s = caller_strides(g);
+    const wgi_strides s = wgi_caller_strides(g);
     const wgf8 scale = wgf8_set(1.0f / (p->spacing * p->spacing));
     for (int32_t j = begin; j < end; ++j)
         for (int32_t k = 1; k <= g->nz; ++k) {
-            const size_t row = caller_row(&s, j, k);
+            const size_t row = wgi_caller_row(&s, j, k);
             for (int32_t i = 0; i < g->nx; i += 8) {
                 const size_t at = row + (size_t)i;
                 const int count = g->nx - i;
@@ -419,7 +454,7 @@ void WGI_ISA(project_divergence)(const wgi_projection* p, int32_t begin, int32_t
                 wgf8 d = scaled_divergence(p, &s, at, count, !p->consistent, faces);
                 if (p->pressure)
                     d -= face_laplacian(p, &s, at, count, faces);
-                d = wgf8_select(lanes_with(faces, AIR), scale * d, wgf8_set(0.0f));
+                d = wgf8_select(lanes_with(faces, WGI_AIR), scale * d, wgf8_set(0.0f));
                 store_some(p->out + at, d, count);
             }
         }

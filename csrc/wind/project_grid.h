@@ -31,22 +31,38 @@ typedef struct wgi_column {
     bool open;
 } wgi_column;
 
+/// Eight neighbouring cells of a row, at a multiple of eight: level from 1, place from 0.
+typedef struct wgi_eight {
+    uint16_t k, eight;
+} wgi_eight;
+
+/// How many eights of a slab have no closed face, and how many have one or a cell that is not air;
+/// the others are all solid. That is also their order in the slab's list.
+typedef struct wgi_eights {
+    uint32_t open, mixed;
+} wgi_eights;
+
 /// One projection under way: borrowed arrays of the caller and of the scratch.
 typedef struct wgi_projection {
     wgi_project_grid grid;
     float spacing;
     bool consistent;
     bool masked;           // some lanes of some row are not air: `faces`, `open` must be read
+    bool jacobi;           // solid eights of `phi` and `other` are cleared with the right side
+    bool fill;             // phi is to be filled with the start, or with 0
     bool sweep_at_once;    // the right side is followed by the first Jacobi sweep from 0
     const float* velocity; // the caller's, [3][z][y][x] with border
     const uint8_t* solid;  // the caller's or NULL
-    float* pressure;       // the caller's or NULL
+    float* pressure;       // the caller's, to start from, or NULL
+    float* found;          // the caller's, for the pressure found, or NULL
     float* out;            // the caller's
     float* right_side;     // scratch: h^2 div u, 0 where not air
     float* phi;            // scratch: zeroed outside the air cells
     float* other;          // scratch: the second array of ping-pong sweeps
     uint8_t* open;         // scratch: number of open faces of an air cell, 0 elsewhere
-    float* weight;         // scratch, sweeps alone: 1 / open, 0 where that is 0
+    float* weight;         // scratch, sweeps alone: 1 / open in the columns that are not open
     wgi_column* column;    // scratch, the same: [ny][(pitch - 8) / 8]
     uint8_t* faces;        // scratch: which of them (bits 0 to 5), and 0x40 for an air cell
+    wgi_eight* eight;      // scratch: [ny][nz (pitch - 8) / 8], by slabs, sorted by kind
+    wgi_eights* eights;    // scratch: [ny]
 } wgi_projection;

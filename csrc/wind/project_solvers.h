@@ -37,18 +37,21 @@ typedef struct wgi_multigrid {
     double* slab_sums; // [ny of the finest]
 } wgi_multigrid;
 
-/// At the head of the scratch: what the multigrid methods have built there, and for which marks.
+/// At the head of the scratch: what earlier calls have built there, and for which marks.
 typedef struct wgi_project_memory {
     uint64_t magic; // of a scratch at this address whose set-up is complete
-    int32_t nx, ny, nz, method;
-    int32_t null_count;
+    int32_t nx, ny, nz, method, discretisation;
+    int32_t marked;     // whether there are marks
+    int32_t has_faces;  // whether open faces were looked for
+    int32_t null_count; // components found, -1 where they were not looked for
 } wgi_project_memory;
 
 /// One call of wg_project: what the solvers share.
 typedef struct wgi_project_call {
     wgi_project_memory* memory;
     uint8_t* marks; // [nz][ny][nx] of the caller: the marks the set-up was made for
-    bool reuse;     // the set-up of an earlier call holds
+    bool reuse;     // the set-up of an earlier call holds: tables, lattices
+    bool has_faces; // the open faces are known
     wgi_projection projection;
     wg_project_parameters parameters;
     const wg_exec* exec;
@@ -60,6 +63,34 @@ typedef struct wgi_project_call {
     wgi_multigrid multigrid[8]; // [0] compact; [part] the eight lattices of the consistent form
     wg_project_result result;
 } wgi_project_call;
+
+/// Where a call works. What it keeps for later calls lies in `kept`; `work` may be shared with other
+/// grids, and NULL is the place behind what is kept.
+typedef struct wgi_project_place {
+    void *kept, *work;
+} wgi_project_place;
+
+/// Bytes of either; both 0 where sizes or combination are not valid. Where a method cannot work
+/// apart all of them are in `kept`.
+void wgi_project_sizes(
+    int32_t nx, int32_t ny, int32_t nz, const wg_project_parameters* parameters, bool solid,
+    size_t size[2]);
+
+/// Whether a method can work in a space that others use between its calls.
+bool wgi_project_works_apart(const wg_project_parameters* parameters);
+
+/// wg_project in two places.
+wg_status wgi_project_in(
+    const wg_project_fields* fields, const wg_project_parameters* parameters,
+    wgi_project_place place, wg_project_result* result, const wg_exec* exec);
+
+// project_setup.c: checks of a combination, places in the scratch, what earlier calls have left.
+bool wgi_project_exists(const wg_project_parameters* parameters);
+bool wgi_project_sizes_fit(int32_t nx, int32_t ny, int32_t nz);
+bool wgi_project_numbers_fit(const wg_project_parameters* parameters);
+void wgi_project_carve(wgi_project_call* call, wgi_project_place place);
+void wgi_project_recall(wgi_project_call* call);
+void wgi_project_remember(wgi_project_call* call);
 
 /// Everything of wg_project before its solver, for benchmarks of the solvers alone.
 void wgi_project_begin(
@@ -91,7 +122,8 @@ bool wgi_project_pcg(wgi_project_call* call); // corrects the velocity itself
 void wgi_multigrid_carve_compact(wgi_project_call* call, wgi_arena* arena);
 void wgi_multigrid_carve_wide(wgi_project_call* call, wgi_arena* arena);
 
-/// The direct solver, see project_direct.c: place for tables, tables, a solution.
-void wgi_direct_carve(wgi_direct* d, const wgi_projection* p, wgi_arena* arena);
-void wgi_direct_fill(wgi_direct* d, const wgi_projection* p);
+/// The direct solver, see project_direct.c: place for tables and work, tables (where `tables` says
+/// that those of an earlier call are gone), a solution.
+void wgi_direct_carve(wgi_direct* d, const wgi_projection* p, wgi_arena* kept, wgi_arena* work);
+void wgi_direct_fill(wgi_direct* d, const wgi_projection* p, bool tables);
 void wgi_direct_solve(wgi_direct* d, const wg_exec* exec, const float* in, float* solution);

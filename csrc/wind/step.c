@@ -1,7 +1,9 @@
 // One step of the cascade, stage after stage.
 #include <string.h>
 
+#include "support/parallel.h"
 #include "wind/grid.h"
+#include "wind/project_solvers.h"
 #include "windgrove/flow.h"
 
 void wg_cascade_move(
@@ -20,7 +22,8 @@ void wg_cascade_move(
     }
 }
 
-static wg_project_fields fields_of(const wg_grid* grid, const wg_project_parameters* parameters)
+static wg_project_fields
+fields_of(const wg_grid* grid, const wg_project_parameters* parameters, bool warm)
 {
     // A direct solver knows no solids; for its consistent form solid border cells change nothing.
     const bool direct = parameters->method == WG_PROJECT_DIRECT;
@@ -31,56 +34,109 @@ static wg_project_fields fields_of(const wg_grid* grid, const wg_project_paramet
                                 .velocity = grid->velocity,
                                 .solid = direct ? NULL : grid->solid,
                                 .pressure = grid->pressure,
-                                .out = grid->velocity };
+                                .out = grid->velocity,
+                                .from_zero = !warm };
 }
 
-static size_t
-level_scratch_size(const wg_cascade* cascade, const wg_cascade_options* options, int32_t level)
+// Bytes that a level's projection keeps from step to step, and those it works in.
+static void level_sizes(
+    const wg_cascade* cascade, const wg_cascade_options* options, int32_t level, size_t size[2])
 {
-    const wg_project_fields fields = fields_of(&cascade->grid[level], &options->projection[level]);
-    const size_t bytes = wg_project_scratch_size(
-        fields.nx, fields.ny, fields.nz, &options->projection[level], fields.solid != NULL);
-    return (bytes + 63) / 64 * 64;
+    const wg_project_parameters* parameters = &options->projection[level];
+    const wg_project_fields f = fields_of(&cascade->grid[level], parameters, false);
+    wgi_project_sizes(f.nx, f.ny, f.nz, parameters, f.solid != NULL, size);
+    for (int n = 0; n < 2; ++n)
+        size[n] = (size[n] + 63) / 64 * 64;
 }
 
-// The multigrid methods keep their set-up in the scratch from step to step: one piece a level. The
-// others share the first piece, which then stays in the cache, with MacCormack's second pass.
-static bool keeps_scratch(const wg_cascade_options* options, int32_t level)
-{
-    return options->projection[level].method == WG_PROJECT_MULTIGRID ||
-           options->projection[level].method == WG_PROJECT_PCG;
-}
+// The scratch: a work space for each level, all of one size, then what each level keeps. On one
+// thread all levels use the first work space, which then stays in the cache. MacCormack's second
+// pass has it before the projection.
+typedef struct scratch_plan {
+    size_t work; // bytes of one work space
+    size_t kept[WG_MAX_LEVELS + 1];
+} scratch_plan;
 
-// Where the piece of `level` begins; the size of all of them for level = level_count.
-static size_t
-scratch_offset(const wg_cascade* cascade, const wg_cascade_options* options, int32_t level)
+static scratch_plan plan_scratch(const wg_cascade* cascade, const wg_cascade_options* options)
 {
     const size_t pass = (3 * wgi_grid_cells(&cascade->grid[0]) * sizeof(float) + 63) / 64 * 64;
-    size_t shared = options->advection != 0 ? pass : 0, kept = 0;
+    scratch_plan plan = { .work = options->advection != 0 ? pass : 0 };
+    size_t size[2];
     for (int32_t n = 0; n < cascade->level_count; ++n) {
-        const size_t bytes = level_scratch_size(cascade, options, n);
-        if (!keeps_scratch(options, n))
-            shared = bytes > shared ? bytes : shared;
-        else if (n < level)
-            kept += bytes;
+        level_sizes(cascade, options, n, size);
+        plan.work = size[1] > plan.work ? size[1] : plan.work;
+        plan.kept[n + 1] = plan.kept[n] + size[0];
     }
-    const bool in_shared = level < cascade->level_count && !keeps_scratch(options, level);
-    return in_shared ? 0 : shared + kept;
+    for (int32_t n = 0; n <= cascade->level_count; ++n)
+        plan.kept[n] += plan.work * (size_t)cascade->level_count;
+    return plan;
 }
 
 size_t wg_cascade_scratch_size(const wg_cascade* cascade, const wg_cascade_options* options)
 {
-    for (int32_t level = 0; level < cascade->level_count; ++level)
-        if (level_scratch_size(cascade, options, level) == 0)
+    size_t size[2];
+    for (int32_t level = 0; level < cascade->level_count; ++level) {
+        level_sizes(cascade, options, level, size);
+        if (size[0] == 0)
             return 0;
-    return scratch_offset(cascade, options, cascade->level_count);
+    }
+    return plan_scratch(cascade, options).kept[cascade->level_count];
+}
+
+// ---- one step ------------------------------------------------------------------------------
+
+typedef struct step_job {
+    wg_cascade* cascade;
+    const wg_cascade_options* options;
+    const wg_cascade_forces* forces;
+    wg_project_result* result;
+    const wg_exec* exec; // of a grid
+    scratch_plan plan;
+    bool apart; // grids under way at once: each has its own work space
+    wg_status status[WG_MAX_LEVELS];
+} step_job;
+
+static void* work_space(const step_job* job, int32_t level)
+{
+    return (char*)job->cascade->scratch + (job->apart ? (size_t)level * job->plan.work : 0);
+}
+
+// A stage that touches one grid alone, run for one level.
+typedef void grid_stage(step_job* job, int32_t level);
+
+typedef struct dealt_grids {
+    step_job* job;
+    grid_stage* stage;
+} dealt_grids;
+
+static void run_dealt(size_t begin, size_t end, void* context)
+{
+    const dealt_grids* grids = context;
+    for (size_t level = begin; level < end; ++level)
+        grids->stage(grids->job, (int32_t)level);
+}
+
+// Whole grids are dealt to the threads while there is one for each: no thread then waits for another
+// between stages, and a grid stays in one cache. The rest are taken one after another, each by all
+// threads.
+static void over_grids(step_job* job, grid_stage* stage)
+{
+    const wg_exec* exec = job->exec;
+    const int32_t levels = job->cascade->level_count, threads = exec ? exec->threads : 1;
+    const int32_t whole = levels - levels % threads;
+    dealt_grids dealt = { job, stage };
+    job->exec = NULL;
+    wgi_parallel_for(exec, (size_t)whole, 1, run_dealt, &dealt);
+    job->exec = exec;
+    for (int32_t level = whole; level < levels; ++level)
+        stage(job, level);
 }
 
 // Ends in grid->velocity whether or not the confinement runs.
-static wg_status advect_and_confine(
-    const wg_cascade* cascade, int32_t level, const wg_cascade_options* options,
-    const wg_exec* exec)
+static wg_status advect_and_confine(const step_job* job, int32_t level)
 {
+    const wg_cascade* cascade = job->cascade;
+    const wg_cascade_options* options = job->options;
     const wg_grid* grid = &cascade->grid[level];
     float* other = cascade->other[level];
     const wg_flow_grid flow = { .nx = grid->nx,
@@ -91,9 +147,9 @@ static wg_status advect_and_confine(
     const float* u = grid->velocity;
     const wg_status status =
         options->advection == 0
-            ? wg_advect(&flow, u, 3, u, options->dt, other, exec)
+            ? wg_advect(&flow, u, 3, u, options->dt, other, job->exec)
             : wg_advect_maccormack(
-                  &flow, u, 3, u, options->dt, (float*)cascade->scratch, other, exec);
+                  &flow, u, 3, u, options->dt, work_space(job, level), other, job->exec);
     if (status != WG_OK)
         return status;
     if (options->vorticity == 0.0) {
@@ -101,58 +157,79 @@ static wg_status advect_and_confine(
         return WG_OK;
     }
     return wg_confine_vorticity(
-        &flow, other, options->dt, options->vorticity, grid->velocity, exec);
+        &flow, other, options->dt, options->vorticity, grid->velocity, job->exec);
 }
 
-static wg_status project_grid(
-    wg_cascade* cascade, int32_t level, const wg_cascade_options* options,
-    const wg_cascade_forces* forces, wg_project_result* result, const wg_exec* exec)
+// Advection, confinement, forces and drag.
+static void move_air(step_job* job, int32_t level)
 {
-    const wg_grid* grid = &cascade->grid[level];
-    const wg_project_parameters* parameters = &options->projection[level];
-    if (!options->warm_start)
-        memset(grid->pressure, 0, wgi_grid_cells(grid) * sizeof(float));
+    const wg_cascade_forces* forces = job->forces;
+    const wg_grid* grid = &job->cascade->grid[level];
+    const double dt = job->options->dt;
+    wg_status status = advect_and_confine(job, level);
+    if (status == WG_OK)
+        status = wg_cascade_effect(grid, forces->effector, forces->effector_count, dt, job->exec);
+    if (status == WG_OK && job->cascade->drag[level])
+        wg_cascade_drag(grid, job->cascade->drag[level], dt, job->exec);
+    job->status[level] = status;
+}
+
+static void exchange(const wg_cascade* cascade, const wg_exec* exec)
+{
+    const int32_t levels = cascade->level_count;
+    for (int32_t level = levels - 2; level >= 0; --level)
+        wg_cascade_inner_border(&cascade->grid[level], &cascade->grid[level + 1], exec);
+    for (int32_t level = 0; level + 1 < levels; ++level)
+        wg_cascade_restrict(&cascade->grid[level + 1], &cascade->grid[level], exec);
+}
+
+static void project_grid(step_job* job, int32_t level)
+{
+    const wg_grid* grid = &job->cascade->grid[level];
+    const wg_project_parameters* parameters = &job->options->projection[level];
+    const wg_cascade_forces* forces = job->forces;
     // The projection of u - w, with w added back, is the one whose divergence is that of w: closed
     // faces carry -w in between, and so stay closed for the sum.
     for (int32_t n = 0; n < forces->blast_count; ++n)
-        wg_cascade_add_blast(grid, &forces->blast[n], -1.0, exec);
-    const wg_project_fields fields = fields_of(grid, parameters);
-    char* scratch = (char*)cascade->scratch + scratch_offset(cascade, options, level);
-    const wg_status status = wg_project(&fields, parameters, scratch, result, exec);
+        wg_cascade_add_blast(grid, &forces->blast[n], -1.0, job->exec);
+    const wg_project_fields fields = fields_of(grid, parameters, job->options->warm_start);
+    char* kept = (char*)job->cascade->scratch + job->plan.kept[level];
+    const bool works_apart = wgi_project_works_apart(parameters);
+    const wgi_project_place place = { kept, works_apart ? work_space(job, level) : NULL };
+    wg_project_result* result = job->result ? &job->result[level] : NULL;
+    job->status[level] = wgi_project_in(&fields, parameters, place, result, job->exec);
     for (int32_t n = 0; n < forces->blast_count; ++n)
-        wg_cascade_add_blast(grid, &forces->blast[n], 1.0, exec);
-    return status;
+        wg_cascade_add_blast(grid, &forces->blast[n], 1.0, job->exec);
+}
+
+// The first error, else the worst of the rest.
+static wg_status worst_of(const step_job* job)
+{
+    wg_status worst = WG_OK;
+    for (int32_t level = 0; level < job->cascade->level_count; ++level) {
+        if (job->status[level] < 0)
+            return job->status[level];
+        worst = job->status[level] > worst ? job->status[level] : worst;
+    }
+    return worst;
 }
 
 wg_status wg_cascade_step(
     wg_cascade* cascade, const wg_cascade_options* options, const wg_cascade_forces* forces,
     wg_project_result* result, const wg_exec* exec)
 {
-    const int32_t levels = cascade->level_count;
-    // These stages touch one grid alone: taken grid by grid they find it still in the cache.
-    for (int32_t level = 0; level < levels; ++level) {
-        const wg_grid* grid = &cascade->grid[level];
-        wg_status status = advect_and_confine(cascade, level, options, exec);
-        if (status == WG_OK)
-            status = wg_cascade_effect(
-                grid, forces->effector, forces->effector_count, options->dt, exec);
-        if (status != WG_OK)
-            return status;
-        if (cascade->drag[level])
-            wg_cascade_drag(grid, cascade->drag[level], options->dt, exec);
-    }
-    for (int32_t level = levels - 2; level >= 0; --level)
-        wg_cascade_inner_border(&cascade->grid[level], &cascade->grid[level + 1], exec);
-    for (int32_t level = 0; level + 1 < levels; ++level)
-        wg_cascade_restrict(&cascade->grid[level + 1], &cascade->grid[level], exec);
-
-    wg_status worst = WG_OK;
-    for (int32_t level = 0; level < levels; ++level) {
-        const wg_status status =
-            project_grid(cascade, level, options, forces, result ? &result[level] : NULL, exec);
-        if (status < 0)
-            return status;
-        worst = status > worst ? status : worst;
-    }
-    return worst;
+    step_job job = { .cascade = cascade,
+                     .options = options,
+                     .forces = forces,
+                     .result = result,
+                     .exec = exec,
+                     .plan = plan_scratch(cascade, options),
+                     .apart = exec && exec->threads > 1 };
+    over_grids(&job, move_air);
+    const wg_status moved = worst_of(&job);
+    if (moved != WG_OK)
+        return moved;
+    exchange(cascade, exec);
+    over_grids(&job, project_grid);
+    return worst_of(&job);
 }

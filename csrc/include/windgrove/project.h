@@ -47,6 +47,7 @@ typedef struct wg_project_fields {
     const uint8_t* solid;  ///< [nz][ny][nx], not 0 where solid; NULL for no solid
     float* pressure;       ///< [nz][ny][nx] phi, m^2/s: read as the start, then written; or NULL
     float* out;            ///< [3][nz][ny][nx] m/s; may be `velocity` itself
+    bool from_zero;        ///< the pressure is not read: the start is 0
 } wg_project_fields;
 
 /// What a projection did.

@@ -1,0 +1,134 @@
+// The open faces of every cell, and lists of cells by what is around them. They depend on the solid
+// marks alone, and are kept from call to call.
+#include "wind/project_kernels.h"
+
+#include "wind/project_rows.h"
+
+static const uint64_t eight_open = 0x7f7f7f7f7f7f7f7fu;
+static const uint64_t eight_sixes = 0x0606060606060606u;
+
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+// 0xff where the marks say air; bytes beyond `count` count as solid.
+WGI_INLINE bytes16 air_bytes(const uint8_t* solid, int count)
+{
+    bytes16 b;
+    if (count >= 16) {
+        memcpy(&b, solid, sizeof b);
+    } else {
+        uint8_t some[16];
+        for (int i = 0; i < 16; ++i)
+            some[i] = i < count ? solid[i] : 1;
+        memcpy(&b, some, sizeof b);
+    }
+    return (bytes16)(b == (bytes16){ 0 });
+}
+
+WGI_INLINE bytes16 each(uint8_t value)
+{
+    return (bytes16){ 0 } + value;
+}
+
+// Adds the two faces along an axis to the bits and to their number.
+WGI_INLINE void mark_axis(
+    const uint8_t* solid, size_t step, int count, const int axis, bytes16* bits, bytes16* number)
+{
+    const bytes16 low = air_bytes(solid - step, count), high = air_bytes(solid + step, count);
+    *bits |= (low & each((uint8_t)(1 << (2 * axis)))) | (high & each((uint8_t)(2 << (2 * axis))));
+    // All ones count as -1.
+    *number -= low + high;
+}
+
+// Sixteen cells: bits 0 to 5 for the open faces low and high along x, y, z, WGI_AIR for the cell.
+WGI_INLINE void
+mark_cells(const uint8_t* solid, const wgi_strides* s, int count, uint8_t* faces, uint8_t* open)
+{
+    const bytes16 air = air_bytes(solid, count);
+    bytes16 bits = each(WGI_AIR), number = each(0);
+    mark_axis(solid, s->axis[0], count, 0, &bits, &number);
+    mark_axis(solid, s->axis[1], count, 1, &bits, &number);
+    mark_axis(solid, s->axis[2], count, 2, &bits, &number);
+    bits &= air;
+    number &= air;
+    const size_t kept = count >= 16 ? 16 : (size_t)count;
+    memcpy(faces, &bits, kept);
+    memcpy(open, &number, kept);
+}
+
+static void find_columns(const wgi_projection* p, int32_t j)
+{
+    const wgi_project_grid* g = &p->grid;
+    const size_t count = (g->pitch - 8) / 8;
+    for (size_t n = 0; n < count; ++n) {
+        wgi_column c = { g->nz + 1, 0, true };
+        const uint8_t* open = p->open + wgi_project_cell(g, 1, j, 1) + 8 * n;
+        for (int32_t k = 1; k <= g->nz; ++k, open += g->pitch) {
+            const uint64_t eight = wgi_eight_bytes(open);
+            if (eight == 0)
+                continue;
+            c.begin = k < c.begin ? k : c.begin;
+            // A level of solids in between closes faces too.
+            c.open = c.open && eight == eight_sixes && (c.end == 0 || c.end == k);
+            c.end = k + 1;
+        }
+        p->column[(size_t)(j - 1) * count + n] = c;
+    }
+}
+
+// The slab's eights, the open ones first.
+static void sort_eights(const wgi_projection* p, int32_t j)
+{
+    const wgi_project_grid* g = &p->grid;
+    const size_t columns = (g->pitch - 8) / 8, whole = (size_t)g->nx / 8;
+    const size_t all = columns * (size_t)g->nz;
+    wgi_eight* list = p->eight + (size_t)(j - 1) * all;
+    size_t open = 0, mixed = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+        // The second pass knows where each kind begins.
+        size_t place[3] = { 0, open, open + mixed };
+        for (int32_t k = 1; k <= g->nz; ++k)
+            for (size_t n = 0; n < columns; ++n) {
+                const uint64_t eight =
+                    wgi_eight_bytes(p->faces + wgi_project_cell(g, 1, j, k) + 8 * n);
+                const int kind = eight == 0 ? 2 : eight == eight_open && n < whole ? 0 : 1;
+                if (pass == 1)
+                    list[place[kind]++] = (wgi_eight){ (uint16_t)k, (uint16_t)n };
+                open += pass == 0 && kind == 0;
+                mixed += pass == 0 && kind == 1;
+            }
+    }
+    p->eights[j - 1] = (wgi_eights){ (uint32_t)open, (uint32_t)mixed };
+}
+
+static void mark_row(const wgi_projection* p, const wgi_strides* s, int32_t j, int32_t k)
+{
+    const wgi_project_grid* g = &p->grid;
+    const size_t to = wgi_project_cell(g, 1, j, k), from = wgi_caller_row(s, j, k);
+    const size_t padding = g->pitch - 8 - (size_t)g->nx;
+    for (int32_t i = 0; i < g->nx && p->solid; i += 16) {
+        const size_t n = (size_t)i;
+        if (g->nx - i >= 16)
+            mark_cells(p->solid + from + n, s, 16, p->faces + to + n, p->open + to + n);
+        else
+            mark_cells(p->solid + from + n, s, g->nx - i, p->faces + to + n, p->open + to + n);
+    }
+    if (!p->solid) {
+        memset(p->faces + to, WGI_ALL_OPEN, (size_t)g->nx);
+        memset(p->open + to, 6, (size_t)g->nx);
+    }
+    memset(p->faces + to + g->nx, 0, padding);
+    memset(p->open + to + g->nx, 0, padding);
+}
+
+void WGI_ISA(project_faces)(const wgi_projection* p, int32_t begin, int32_t end)
+{
+    const wgi_project_grid* g = &p->grid;
+    const wgi_strides s = wgi_caller_strides(g);
+    for (int32_t j = begin; j < end; ++j) {
+        for (int32_t k = 1; k <= g->nz; ++k)
+            mark_row(p, &s, j, k);
+        sort_eights(p, j);
+        if (p->column)
+            find_columns(p, j);
+    }
+}
