@@ -108,7 +108,7 @@ def number(
         raise TypeError(f"{name}: expected a number, got {value!r}")
     try:
         # float() of an array of one element works, with a warning, in some versions of NumPy.
-        result = float(value) if np.ndim(value) == 0 else None
+        result = float(value) if type(value) is float or np.ndim(value) == 0 else None
     except (TypeError, ValueError):
         result = None
     except OverflowError:

@@ -545,3 +545,24 @@ def test_simulate_names_what_it_cannot_use(tmp_path):
     big = wg.Sway(sapling(10), sturdy(), at=np.random.default_rng(1).normal(size=(2000, 3)))
     with pytest.raises(ValueError, match=r"record: .* GiB"):
         wg.simulate(big, wind, duration=1e4)
+
+
+def test_what_a_call_is_made_of_is_made_again_when_the_trees_change():
+    """Arguments of the core are kept between calls: new instances, species, dt and winds count."""
+    tree = sapling(20)
+    kept = wg.Sway(tree, sturdy(), noise=0.0)
+    for wind, dt in ((wg.UniformWind((5, 0, 0)), 1 / 30), (wg.UniformWind((0, 4, 0)), 1 / 60)):
+        kept.step(wind, dt=dt, steps=3)
+        kept.step(wind, dt=dt)
+    kept.add(tree, sturdy(), (3, 0, 0))
+    kept.step(wg.UniformWind((5, 0, 0)))
+    fresh = wg.Sway(tree, sturdy(), noise=0.0)
+    fresh.step(wg.UniformWind((5, 0, 0)), steps=4)
+    fresh.step(wg.UniformWind((0, 4, 0)), dt=1 / 60, steps=4)
+    fresh.step(wg.UniformWind((5, 0, 0)))
+    assert_array_equal(kept.rotation[0], fresh.rotation[0])
+    assert kept.rotation[1].any()
+    again = pickle.loads(pickle.dumps(kept))
+    again.step(wg.UniformWind((5, 0, 0)))
+    kept.step(wg.UniformWind((5, 0, 0)))
+    assert_array_equal(kept.rotation, again.rotation)

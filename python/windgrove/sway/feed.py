@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..wind.protocol import Prevailing
+from ..wind.sources import UniformSource
 
 if TYPE_CHECKING:
     from .group import Clock, Group
@@ -32,6 +33,7 @@ class Feed:
 
     def __init__(self, wind: Any) -> None:
         self.wind = wind
+        self.profile: Prevailing | None = None  # of a source whose profile stays
         self.stepped = hasattr(wind, "step") and hasattr(wind, "time")
         if isinstance(wind, np.ndarray):  # it has a view() of its own
             raise TypeError(f"wind: expected a wind, got an array of shape {wind.shape}")
@@ -41,6 +43,8 @@ class Feed:
             self.kind = "grids"
         elif hasattr(wind, "velocity") and hasattr(wind, "prevailing") and not self.stepped:
             self.kind = "series"
+            if isinstance(wind, UniformSource):
+                self.profile = wind.profile.prevailing((0.0, 0.0, 0.0))
         elif hasattr(wind, "view") and not self.stepped:
             self.kind = "view"
         elif callable(getattr(wind, "sample", None)):
@@ -72,6 +76,8 @@ class Feed:
             return None, None
         if self.kind == "series":
             times = [clock.after(step + 1) for step in range(steps)]
+            if self.profile is not None:
+                return self.wind.velocities(times), self.profile
             series = np.array([self.wind.velocity(t) for t in times], dtype=np.float64)
             series = series.reshape(-1, 3)
             outside = self.wind.prevailing(clock.after(steps))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..kernels.sway import CLAMPS
 from ..trees.tree import Tree
 
 STATE_NAMES = ("rotation", "previous_rotation", "angular_velocity")
+KEPT_SCRATCH = 16 << 20  # bytes; more is taken anew for every call
 PARAMETER_NAMES = ("mass", "stiffness", "damping", "drag", "frequency", "damping_ratio")
 
 
@@ -38,7 +40,7 @@ class Clock(NamedTuple):
         return self.base + (self.first + steps) * self.dt
 
     def later(self, steps: int) -> Clock:
-        return self._replace(first=self.first + steps)
+        return Clock(self.base, self.first + steps, self.dt) if steps else self
 
 
 @dataclass(frozen=True)
@@ -58,18 +60,16 @@ class StepOptions:
 
     def packed(self, clock: Clock) -> tuple[Any, ...]:
         """The tuple that `_kernels.forest_run` takes."""
+        switches, numbers = self._parts
+        return (clock.dt, *switches, clock.base, clock.first, *numbers)
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+        relative = self.damping_rate == "relative"
+        clamp = CLAMPS.index(self.clamp)
         return (
-            clock.dt,
-            CLAMPS.index(self.clamp),
-            self.inertia,
-            self.damping_rate == "relative",
-            self.torsion,
-            self.limit_turn,
-            clock.base,
-            clock.first,
-            self.noise,
-            self.drag_exponent,
-            self.reference_speed,
+            (clamp, self.inertia, relative, self.torsion, self.limit_turn),
+            (self.noise, self.drag_exponent, self.reference_speed),
         )
 
 
@@ -125,6 +125,8 @@ class Group:
         self.kinds = np.zeros(0, np.uint8)  # of every instance, how many kinds of branch move
         self.arrays = self._at_rest(0)
         self._coefficients: dict[Any, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
+        # Options, dt, and what the core is called with for them.
+        self._call: tuple[StepOptions, float, tuple[Any, ...]] | None = None
 
     def _at_rest(self, count: int) -> tuple[NDArray[Any], ...]:
         """The arrays of the state of `count` instances at rest.
@@ -158,7 +160,7 @@ class Group:
     def _unpacked(self, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
         shape = (len(arrays[0]), 3, self.padded)
         rows = tuple(np.empty(shape, np.float32) for _ in STATE_NAMES)
-        _kernels.forest_repack(self.specimen, *arrays, *rows, False)
+        _kernels.forest_repack(self.specimen, *arrays, *rows, False)  # type: ignore[call-arg]
         return rows
 
     @property
@@ -198,7 +200,7 @@ class Group:
         else:
             pairs = zip(self.arrays, rest, strict=True)
             self.arrays = tuple(np.concatenate(pair) for pair in pairs)
-        self._coefficients.clear()
+        self._forget()
 
     @staticmethod
     def _for_each(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
@@ -211,7 +213,7 @@ class Group:
         self.placement = self.placement.take(index)
         self.kinds = np.ascontiguousarray(self.kinds[index])
         self.arrays = tuple(np.ascontiguousarray(values[index]) for values in self.arrays)
-        self._coefficients.clear()
+        self._forget()
 
     def state(self, slot: int) -> InstanceState:
         """Views (n, 3) of one instance: live, or read-only copies where the state is packed."""
@@ -235,7 +237,7 @@ class Group:
         for row, given in zip(rows, values, strict=True):
             row[0].T[:n] = given
         one = [array[slot : slot + 1] for array in self.arrays]
-        _kernels.forest_repack(self.specimen, *one, *rows, True)
+        _kernels.forest_repack(self.specimen, *one, *rows, True)  # type: ignore[call-arg]
 
     def snapshot(self) -> list[NDArray[Any]]:
         return [values.copy() for values in self.arrays]
@@ -243,6 +245,11 @@ class Group:
     def restore(self, arrays: Sequence[NDArray[Any]]) -> None:
         for mine, values in zip(self.arrays, arrays, strict=True):
             mine[...] = values
+
+    def _forget(self) -> None:
+        """What was made for the instances as they were."""
+        self._coefficients.clear()
+        self._call = None
 
     # -- stepping --------------------------------------------------------------------------------
 
@@ -298,16 +305,27 @@ class Group:
         """`steps` steps in one call; the (step, instance, branch) that diverged, or None."""
         if not len(self):
             return None
-        springs, frequency = self.coefficients(options, clock.dt)
-        p = self.placement
-        scratch = np.empty(_kernels.forest_scratch(self.padded, options.threads), np.uint8)
-        placed = (p.place, p.turn, p.scale, p.key, self.kind, self.kinds)
-        forest = (self.specimen, springs, frequency, *placed, *self.arrays)
+        forest, scratch = self._arguments(options, clock.dt)
         drag = self.drag() if record is not None and record[6] is not None else None
         packed = options.packed(clock)
         return _kernels.forest_run(
             forest, packed, wind, steps, record, drag, scratch, options.threads
         )
+
+    def _arguments(self, options: StepOptions, dt: float) -> tuple[Any, ...]:
+        """The instances as `_kernels.forest_run` takes them, and scratch; kept while they stay."""
+        call = self._call
+        if call is not None and call[0] is options and call[1] == dt:
+            return call[2]
+        springs, frequency = self.coefficients(options, dt)
+        p = self.placement
+        placed = (p.place, p.turn, p.scale, p.key, self.kind, self.kinds)
+        forest = (self.specimen, springs, frequency, *placed, *self.arrays)
+        size = _kernels.forest_scratch(self.padded, options.threads)
+        arguments = (forest, np.empty(size, np.uint8))
+        if size <= KEPT_SCRATCH:
+            self._call = options, dt, arguments
+        return arguments
 
     def centres_of_mass(self) -> NDArray[np.float64]:
         """(instances, n, 3) world positions of the points at 75 % of the length, m."""

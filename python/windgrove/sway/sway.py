@@ -136,7 +136,7 @@ class Sway:
         self._where = np.zeros((0, 2), dtype=np.intp)  # group and slot of every instance
         self._species: list[Species] = []
         self._ids = np.zeros(0, dtype=np.int64)
-        self._turned = False
+        self._feed: Feed | None = None  # of the last wind
         self._base_time, self._dt, self._counted = 0.0, 0.0, 0
         self.steps = 0
         self.add(tree, species, at, turn=turn, scale=scale, ids=ids, parameters=parameters)
@@ -230,6 +230,9 @@ class Sway:
 
     def __len__(self) -> int:
         return len(self._where)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_feed": None}  # the wind is not part of the trees
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -429,7 +432,9 @@ class Sway:
         """
         dt = checks.number(dt, "dt", above=0.0)
         steps = checks.integer(steps, "steps", low=0)
-        self._advance(Feed(wind), dt, steps)
+        if self._feed is None or self._feed.wind is not wind:
+            self._feed = Feed(wind)
+        self._advance(self._feed, dt, steps)
 
     def _advance(
         self,
@@ -446,7 +451,7 @@ class Sway:
         """
         self._tick_with(dt)
         per = self.substeps
-        most = feed.frames_at_once(self.branch_count * per)
+        most = 1 if frames == 1 else feed.frames_at_once(self.branch_count * per)
         done = 0
         while done < frames:
             block = min(most, frames - done)

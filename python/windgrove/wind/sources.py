@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,10 @@ class UniformSource:
     def velocity(self, time: float | None = None) -> NDArray[np.float64]:
         """Velocity (3,) at the reference height [m/s]."""
         raise NotImplementedError
+
+    def velocities(self, times: Sequence[float]) -> NDArray[np.float64]:
+        """Velocities (n, 3) at several instants [m/s]."""
+        return np.array([self.velocity(t) for t in times], dtype=np.float64).reshape(-1, 3)
 
     def prevailing(self, time: float | None = None) -> Prevailing:
         """The wind of one instant with its height profile."""
@@ -113,6 +118,12 @@ class UniformWind(UniformSource):
         """Velocity (3,) at the reference height [m/s]; `time` does not matter."""
         _instant(time)
         return self._velocity
+
+    def velocities(self, times: Sequence[float]) -> NDArray[np.float64]:
+        """The one velocity as often as there are times: (n, 3) [m/s]."""
+        if len(times) == 1:
+            return self._velocity.reshape(1, 3)
+        return np.tile(self._velocity, (len(times), 1))
 
     def describe(self) -> dict[str, Any]:
         return super().describe() | {"velocity": self._velocity.tolist()}
