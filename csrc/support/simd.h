@@ -2,7 +2,8 @@
 //
 // Written with the compilers' vector extension: the same text becomes one AVX register, two SSE or
 // NEON registers, or scalar code, always eight lanes wide, so that every set gives the same bits.
-// No fused multiply-add and no approximate instruction is used (-ffp-contract=off).
+// No approximate instruction is used, and products and sums are not contracted (-ffp-contract=off);
+// where a kernel is defined by fused multiply-adds it says so with support/fused.h.
 #pragma once
 
 #include <stdbool.h>

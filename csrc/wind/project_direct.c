@@ -4,6 +4,7 @@
 // methods", Numerische Mathematik 6, 1964: diagonalise the operator along two axes, solve a
 // tridiagonal system along the third for each pair of modes.
 #include <math.h>
+#include <string.h>
 
 #include "support/parallel.h"
 #include "wind/project_solvers.h"
@@ -46,8 +47,9 @@ void wgi_direct_carve(wgi_direct* d, const wgi_projection* p, wgi_arena* kept, w
     carve_axis(&d->z, kept);
     d->row = (size_t)(d->x.padded[0] + d->x.padded[1]);
     d->slab = d->row * (size_t)g->nz;
-    d->hat = wgi_arena_take(work, d->slab * (size_t)g->ny * sizeof(float));
-    d->pivot = wgi_arena_take(work, d->slab * (size_t)g->ny * sizeof(float));
+    d->pivot = wgi_arena_take(kept, d->slab * (size_t)g->ny * sizeof(float));
+    d->work = wgi_arena_take(work, d->slab * (size_t)(g->ny > 2 ? g->ny : 2) * sizeof(float));
+    d->edge = wgi_arena_take(work, 2 * d->slab * sizeof(float));
 }
 
 // Every line of unknowns ends in phi = 0 one step beyond ("fixed"), or in nothing ("free"):
@@ -84,37 +86,48 @@ static void fill_cosines(double* quarter, int32_t unit)
         quarter[q] = cos(3.14159265358979323846 * q / unit);
 }
 
-static double cosine(const double* quarter, int32_t unit, int64_t q)
+// q modulo a whole turn, which is 2 unit.
+static int32_t turned(int64_t q, int32_t unit)
 {
-    int32_t r = (int32_t)(q % (2 * unit));
-    r = r < 0 ? r + 2 * unit : r;
-    r = r > unit ? 2 * unit - r : r;
+    const int32_t r = (int32_t)(q % (2 * unit));
+    return r < 0 ? r + 2 * unit : r;
+}
+
+static double cosine(const double* quarter, int32_t unit, int32_t turn)
+{
+    const int32_t r = turn > unit ? 2 * unit - turn : turn;
     return 2 * r > unit ? -quarter[unit - r] : quarter[r];
 }
 
-// Matrix entry of cell j and mode k, for both transforms.
+// Matrix entries of mode k, for both transforms; the forward one is `scale` times the plain one.
 static void fill_mode(
-    wgi_direct_axis* axis, int c, int32_t k, class_shape s, const double* quarter, bool x_layout)
+    wgi_direct_axis* axis, int c, int32_t k, class_shape s, const double* quarter, bool x_layout,
+    double scale)
 {
     const int32_t m = axis->size[c];
     const size_t padded = (size_t)axis->padded[c];
     const int64_t mode = (int64_t)s.mode_step * k + s.mode_offset;
     // A constant mode has twice the norm of the others.
     const double norm = mode == 0 ? 0.5 * s.norm : s.norm;
-    for (int32_t j = 0; j < m; ++j) {
-        const int32_t place = s.mirrored ? m - 1 - j : j;
-        const int64_t q = mode * (s.cell_step * place + s.cell_offset) - (s.sine ? s.unit / 2 : 0);
-        const double value = cosine(quarter, s.unit, q);
+    const int32_t step = turned(mode * s.cell_step, s.unit);
+    int32_t turn = turned(mode * s.cell_offset - (s.sine ? s.unit / 2 : 0), s.unit);
+    for (int32_t place = 0; place < m; ++place) {
+        const int32_t j = s.mirrored ? m - 1 - place : place;
+        const double value = cosine(quarter, s.unit, turn);
         const size_t cell_first = (size_t)j * padded + (size_t)k;
         const size_t mode_first = (size_t)k * padded + (size_t)j;
-        axis->forward[c][x_layout ? cell_first : mode_first] = (float)value;
+        axis->forward[c][x_layout ? cell_first : mode_first] = (float)(scale * value);
         axis->inverse[c][x_layout ? mode_first : cell_first] = (float)(norm * value);
+        turn += step;
+        turn = turn >= 2 * s.unit ? turn - 2 * s.unit : turn;
     }
 }
 
-static void
-fill_class(wgi_direct_axis* axis, int c, int32_t n, bool compact, bool x_layout, float* eigenvalue)
+static void fill_class(wgi_direct_axis* axis, int c, int32_t n, bool compact, bool x_layout)
 {
+    float* eigenvalue = axis->eigenvalue + (c == 0 ? 0 : axis->padded[0]);
+    // The right side of the systems along y counts stride^2 times, a power of two.
+    const double scale = !compact && !x_layout ? 4.0 : 1.0;
     const int32_t m = axis->size[c], padded = axis->padded[c];
     if (m == 0)
         return;
@@ -126,8 +139,8 @@ fill_class(wgi_direct_axis* axis, int c, int32_t n, bool compact, bool x_layout,
     for (int32_t k = 0; k < m; ++k) {
         // -(2 - 2 cos t), t the angle between neighbouring cells
         const int64_t angle = ((int64_t)s.mode_step * k + s.mode_offset) * s.cell_step;
-        eigenvalue[k] = (float)(2.0 * cosine(quarter, s.unit, angle) - 2.0);
-        fill_mode(axis, c, k, s, quarter, x_layout);
+        eigenvalue[k] = (float)(2.0 * cosine(quarter, s.unit, turned(angle, s.unit)) - 2.0);
+        fill_mode(axis, c, k, s, quarter, x_layout, scale);
     }
     for (int32_t k = m; k < padded; ++k) {
         eigenvalue[k] = -1.0f;
@@ -140,8 +153,8 @@ fill_class(wgi_direct_axis* axis, int c, int32_t n, bool compact, bool x_layout,
 
 static void fill_axis(wgi_direct_axis* axis, int32_t n, bool compact, bool x_layout)
 {
-    fill_class(axis, 0, n, compact, x_layout, axis->eigenvalue);
-    fill_class(axis, 1, n, compact, x_layout, axis->eigenvalue + axis->padded[0]);
+    for (int c = 0; c < 2; ++c)
+        fill_class(axis, c, n, compact, x_layout);
 }
 
 void wgi_direct_fill(wgi_direct* d, const wgi_projection* p, bool tables)
@@ -154,56 +167,40 @@ void wgi_direct_fill(wgi_direct* d, const wgi_projection* p, bool tables)
         return;
     fill_axis(&d->x, g->nx, !p->consistent, true);
     fill_axis(&d->z, g->nz, !p->consistent, false);
+    for (int32_t j = 1; j <= g->ny; ++j)
+        wgi_kernels()->direct_pivots(d, j);
+    // The last equation of the null mode says 0 = 0: its unknown is set to 0.
+    if (d->has_null)
+        d->pivot[(size_t)(g->ny - 1) * d->slab] = 0.0f;
 }
 
 static void forward_slabs(size_t begin, size_t end, void* context)
 {
-    wgi_kernels()->direct_forward(context, (int32_t)begin + 1, (int32_t)end + 1);
+    wgi_kernels()->direct_forward(context, (int32_t)begin + 1, (int32_t)end + 1, false);
 }
 
 static void inverse_slabs(size_t begin, size_t end, void* context)
 {
-    wgi_kernels()->direct_inverse(context, (int32_t)begin + 1, (int32_t)end + 1);
+    wgi_kernels()->direct_inverse(context, (int32_t)begin + 1, (int32_t)end + 1, false);
 }
 
 static void solve_rows(size_t begin, size_t end, void* context)
 {
-    const wgi_direct* d = context;
-    const int32_t ny = d->projection->grid.ny;
-    for (int32_t j = 1; j <= ny; ++j)
-        wgi_kernels()->direct_eliminate(d, j, (int32_t)begin, (int32_t)end);
-    for (int32_t j = ny; j >= 1; --j)
-        wgi_kernels()->direct_substitute(d, j, (int32_t)begin, (int32_t)end);
-}
-
-// One pass over the slabs up and one down, so that each is met while it is in the cache. The
-// transform back of a slab uses its place in `pivot` and `hat`, which the slabs `stride` below still
-// need: it trails by that much.
-static void solve_fused(const wgi_direct* d)
-{
-    const wgi_kernel_table* kernels = wgi_kernels();
-    const int32_t ny = d->projection->grid.ny, nz = d->projection->grid.nz;
-    for (int32_t j = 1; j <= ny; ++j) {
-        kernels->direct_forward(d, j, j + 1);
-        kernels->direct_eliminate(d, j, 0, nz);
-    }
-    for (int32_t j = ny; j > -d->stride; --j) {
-        if (j >= 1)
-            kernels->direct_substitute(d, j, 0, nz);
-        if (j + d->stride <= ny)
-            kernels->direct_inverse(d, j + d->stride, j + d->stride + 1);
-    }
+    wgi_kernels()->direct_rows(context, (int32_t)begin, (int32_t)end);
 }
 
 void wgi_direct_solve(wgi_direct* d, const wg_exec* exec, const float* in, float* solution)
 {
     d->in = in;
     d->solution = solution;
+    memset(d->edge, 0, 2 * d->slab * sizeof(float));
+    const size_t ny = (size_t)d->projection->grid.ny, nz = (size_t)d->projection->grid.nz;
     if (!exec || exec->threads <= 1) {
-        solve_fused(d);
+        // One pass over the slabs up and one down, so that each is met while it is in the cache.
+        wgi_kernels()->direct_forward(d, 1, (int32_t)ny + 1, true);
+        wgi_kernels()->direct_inverse(d, 1, (int32_t)ny + 1, true);
         return;
     }
-    const size_t ny = (size_t)d->projection->grid.ny, nz = (size_t)d->projection->grid.nz;
     wgi_parallel_for(exec, ny, SLAB_GRAIN, forward_slabs, d);
     wgi_parallel_for(exec, nz, ROW_GRAIN, solve_rows, d);
     wgi_parallel_for(exec, ny, SLAB_GRAIN, inverse_slabs, d);

@@ -24,8 +24,9 @@ typedef struct wgi_direct {
     int32_t stride;  // cells from an unknown to its neighbours: 1 compact, 2 wide
     size_t row;      // floats of a transformed row
     size_t slab;     // floats of a transformed slab
-    float* hat;      // [ny][slab]
-    float* pivot;    // [ny][slab]: reciprocal pivots, work space before and after
+    float* pivot;    // [ny][slab]: reciprocal pivots of the systems along y
+    float* work;     // [ny, at least 2][slab]; one thread uses the first two alone
+    float* edge;     // [2][slab]: zeros, then with one thread the solved slab above (wide: two)
     const float* in; // right side to solve for, and
     float* solution; // the answer, both in the solver's layout
 } wgi_direct;

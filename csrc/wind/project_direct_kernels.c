@@ -1,11 +1,11 @@
 // Transforms and tridiagonal passes of the direct solver, one slab at a time.
 //
 // The transforms are small matrix products whose sums run over one class of cells: four rows by
-// three vectors of accumulators stay in registers. Why there is no fused multiply-add:
-// docs/decisions/0020-direct-solver-without-fused-multiply-add.md.
+// three vectors of accumulators stay in registers. The sums are fused multiply-adds, by definition:
+// docs/decisions/0022-direct-solver-with-fused-multiply-add.md.
 #include "wind/project_kernels.h"
 
-#include "support/simd.h"
+#include "support/fused.h"
 
 WGI_INLINE wgf8 reversed(wgf8 a)
 {
@@ -14,10 +14,44 @@ WGI_INLINE wgf8 reversed(wgf8 a)
 
 // ---- small matrix products -----------------------------------------------------------------
 
+enum { PLAIN = 0, SUBSTITUTE = 1, ELIMINATE = 2 };
+
+typedef struct matrix {
+    const float* at;
+    size_t row;
+} matrix;
+
+// Right factor of a product. SUBSTITUTE takes at - pivot known instead, and keeps it in `known`.
+typedef struct source {
+    const float *at, *pivot;
+    float* known;
+    size_t row;
+} source;
+
+// Where a product goes. ELIMINATE puts (product - before) pivot there.
+typedef struct target {
+    float* at;
+    const float *pivot, *before;
+    size_t row;
+} target;
+
+WGI_INLINE wgf8 eliminated(const target* to, size_t at, wgf8 value)
+{
+    return (value - wgf8_load(to->before + at)) * wgf8_load(to->pivot + at);
+}
+
+WGI_INLINE wgf8 substituted(const source* from, size_t at)
+{
+    const wgf8 pivot = wgf8_load(from->pivot + at), known = wgf8_load(from->known + at);
+    const wgf8 value = wgf8_fma(-pivot, known, wgf8_load(from->at + at));
+    wgf8_store(from->known + at, value);
+    return value;
+}
+
 // C[rows][8 vectors] = A[rows][depth] B[depth][8 vectors]; the counts are compile-time constants.
 WGI_INLINE void product_block(
-    const float* a, size_t a_row, const float* b, size_t b_row, float* c, size_t c_row,
-    int32_t depth, const int rows, const int vectors)
+    matrix a, source b, target to, int32_t depth, const int rows, const int vectors,
+    const int start, const int finish)
 {
     wgf8 sum[4][3];
     for (int r = 0; r < rows; ++r)
@@ -25,163 +59,226 @@ WGI_INLINE void product_block(
             sum[r][v] = wgf8_set(0.0f);
     for (int32_t k = 0; k < depth; ++k) {
         wgf8 right[3];
-        for (int v = 0; v < vectors; ++v)
-            right[v] = wgf8_load(b + (size_t)k * b_row + 8 * (size_t)v);
+        for (int v = 0; v < vectors; ++v) {
+            const size_t at = (size_t)k * b.row + 8 * (size_t)v;
+            right[v] = start == SUBSTITUTE ? substituted(&b, at) : wgf8_load(b.at + at);
+        }
         for (int r = 0; r < rows; ++r) {
-            const wgf8 left = wgf8_set(a[(size_t)r * a_row + (size_t)k]);
+            const wgf8 left = wgf8_set(a.at[(size_t)r * a.row + (size_t)k]);
             for (int v = 0; v < vectors; ++v)
-                sum[r][v] += left * right[v];
+                sum[r][v] = wgf8_fma(left, right[v], sum[r][v]);
         }
     }
     for (int r = 0; r < rows; ++r)
-        for (int v = 0; v < vectors; ++v)
-            wgf8_store(c + (size_t)r * c_row + 8 * (size_t)v, sum[r][v]);
+        for (int v = 0; v < vectors; ++v) {
+            const size_t at = (size_t)r * to.row + 8 * (size_t)v;
+            wgf8_store(
+                to.at + at, finish == ELIMINATE ? eliminated(&to, at, sum[r][v]) : sum[r][v]);
+        }
+}
+
+WGI_INLINE target target_at(target to, size_t by)
+{
+    return (target){ to.at + by, to.pivot + by, to.before + by, to.row };
+}
+
+WGI_INLINE source source_at(source from, size_t by)
+{
+    return (source){ from.at + by, from.pivot + by, from.known + by, from.row };
 }
 
 WGI_INLINE void product_rows(
-    const float* a, size_t a_row, const float* b, size_t b_row, float* c, size_t c_row,
-    int32_t depth, int32_t columns, const int rows)
+    matrix a, source b, target to, int32_t depth, int32_t columns, const int rows, const int start,
+    const int finish)
 {
     int32_t n = 0;
-    for (; n + 24 <= columns; n += 24)
-        product_block(a, a_row, b + n, b_row, c + n, c_row, depth, rows, 3);
+    for (; n + 24 <= columns; n += 24, b = source_at(b, 24), to = target_at(to, 24))
+        product_block(a, b, to, depth, rows, 3, start, finish);
     if (columns - n == 16)
-        product_block(a, a_row, b + n, b_row, c + n, c_row, depth, rows, 2);
+        product_block(a, b, to, depth, rows, 2, start, finish);
     else if (columns - n == 8)
-        product_block(a, a_row, b + n, b_row, c + n, c_row, depth, rows, 1);
+        product_block(a, b, to, depth, rows, 1, start, finish);
 }
 
 // C = A B; `columns` is a multiple of 8.
-static void product(
-    const float* a, size_t a_row, const float* b, size_t b_row, float* c, size_t c_row,
-    int32_t rows, int32_t depth, int32_t columns)
+WGI_INLINE void product(
+    matrix a, source b, target to, int32_t rows, int32_t depth, int32_t columns, const int start,
+    const int finish)
 {
-    int32_t r = 0;
-    for (; r + 4 <= rows; r += 4)
-        product_rows(
-            a + (size_t)r * a_row, a_row, b, b_row, c + (size_t)r * c_row, c_row, depth, columns,
-            4);
-    for (; r < rows; ++r)
-        product_rows(
-            a + (size_t)r * a_row, a_row, b, b_row, c + (size_t)r * c_row, c_row, depth, columns,
-            1);
+    // Only the first rows substitute; the others find it done.
+    const int32_t first = rows >= 4 ? 4 : rows > 0;
+    if (first == 4)
+        product_rows(a, b, to, depth, columns, 4, start, finish);
+    else if (first == 1)
+        product_rows(a, b, to, depth, columns, 1, start, finish);
+    if (start == SUBSTITUTE)
+        b.at = b.known;
+    int32_t r = first;
+    a.at += (size_t)first * a.row;
+    to = target_at(to, (size_t)first * to.row);
+    for (; r + 4 <= rows; r += 4, a.at += 4 * a.row, to = target_at(to, 4 * to.row))
+        product_rows(a, b, to, depth, columns, 4, PLAIN, finish);
+    for (; r < rows; ++r, a.at += a.row, to = target_at(to, to.row))
+        product_rows(a, b, to, depth, columns, 1, PLAIN, finish);
 }
 
-static void transform_z(const wgi_direct* d, float* const matrix[2], const float* in, float* out)
+// Along z, one class of rows after the other.
+WGI_INLINE void transform_z(
+    const wgi_direct* d, float* const tables[2], source from, target to, const int start,
+    const int finish)
 {
-    size_t first = 0;
     for (int c = 0; c < 2; ++c) {
         const int32_t size = d->z.size[c];
-        product(
-            matrix[c], (size_t)size, in + first * d->row, d->row, out + first * d->row, d->row,
-            size, size, (int32_t)d->row);
-        first += (size_t)size;
+        const matrix table = { tables[c], (size_t)size };
+        product(table, from, to, size, size, (int32_t)d->row, start, finish);
+        from = source_at(from, (size_t)size * d->row);
+        to = target_at(to, (size_t)size * d->row);
     }
 }
 
-static void transform_x(const wgi_direct* d, float* const matrix[2], const float* in, float* out)
+// Along x, one class of columns after the other.
+static void transform_x(const wgi_direct* d, float* const tables[2], const float* from, float* to)
 {
     const int32_t rows = d->projection->grid.nz;
-    size_t first = 0;
     for (int c = 0; c < 2; ++c) {
         const int32_t padded = d->x.padded[c];
         product(
-            in + first, d->row, matrix[c], (size_t)padded, out + first, d->row, rows, d->x.size[c],
-            padded);
-        first += (size_t)padded;
+            (matrix){ from, d->row }, (source){ tables[c], tables[c], tables[c], (size_t)padded },
+            (target){ to, to, to, d->row }, rows, d->x.size[c], padded, PLAIN, PLAIN);
+        from += padded;
+        to += padded;
     }
 }
 
 // ---- classes -------------------------------------------------------------------------------
 
-enum { ALONE = 0, SUM = 1, DIFFERENCE = 2 };
-
-WGI_INLINE wgf8 combined(const float* a, const float* b, const int how)
-{
-    const wgf8 v = wgf8_load(a);
-    return how == ALONE ? v : how == SUM ? v + wgf8_load(b) : v - wgf8_load(b);
-}
-
-WGI_INLINE float combined_one(const float* a, const float* b, const int how)
-{
-    return how == ALONE ? *a : how == SUM ? *a + *b : *a - *b;
-}
-
-// The combined row's parts symmetric and antisymmetric about its middle.
-WGI_INLINE void
-fold_row(const wgi_direct_axis* x, const float* a, const float* b, float* to, const int how)
+// Parts symmetric and antisymmetric about the middle of a row.
+WGI_INLINE void fold_row(const wgi_direct_axis* x, const float* a, float* to)
 {
     const int32_t pairs = x->size[1], last = x->size[0] + x->size[1] - 1;
     float* odd = to + x->padded[0];
     int32_t i = 0;
     for (; i + 8 <= pairs; i += 8) {
-        const wgf8 low = combined(a + i, b + i, how);
-        const wgf8 high = reversed(combined(a + last - 7 - i, b + last - 7 - i, how));
+        const wgf8 low = wgf8_load(a + i), high = reversed(wgf8_load(a + last - 7 - i));
         wgf8_store(to + i, low + high);
         wgf8_store(odd + i, low - high);
     }
     for (; i < pairs; ++i) {
-        const float low = combined_one(a + i, b + i, how);
-        const float high = combined_one(a + last - i, b + last - i, how);
-        to[i] = low + high;
-        odd[i] = low - high;
+        to[i] = a[i] + a[last - i];
+        odd[i] = a[i] - a[last - i];
     }
     if (x->size[0] > pairs)
-        to[pairs] = combined_one(a + pairs, b + pairs, how);
+        to[pairs] = a[pairs];
 }
 
-WGI_INLINE void
-unfold_row(const wgi_direct_axis* x, const float* a, const float* b, float* to, const int how)
+// The same of the sum of two rows and of their difference.
+static void
+fold_rows(const wgi_direct_axis* x, const float* a, const float* b, float* sum, float* difference)
 {
     const int32_t pairs = x->size[1], last = x->size[0] + x->size[1] - 1;
     const size_t odd = (size_t)x->padded[0];
     int32_t i = 0;
     for (; i + 8 <= pairs; i += 8) {
-        const wgf8 e = combined(a + i, b + i, how);
-        const wgf8 o = combined(a + odd + i, b + odd + i, how);
+        const int32_t mirrored = last - 7 - i;
+        const wgf8 a_low = wgf8_load(a + i), b_low = wgf8_load(b + i);
+        const wgf8 a_high = wgf8_load(a + mirrored), b_high = wgf8_load(b + mirrored);
+        const wgf8 low = a_low + b_low, high = reversed(a_high + b_high);
+        wgf8_store(sum + i, low + high);
+        wgf8_store(sum + odd + i, low - high);
+        const wgf8 low_rest = a_low - b_low, high_rest = reversed(a_high - b_high);
+        wgf8_store(difference + i, low_rest + high_rest);
+        wgf8_store(difference + odd + i, low_rest - high_rest);
+    }
+    for (; i < pairs; ++i) {
+        const float low = a[i] + b[i], high = a[last - i] + b[last - i];
+        sum[i] = low + high;
+        sum[odd + i] = low - high;
+        const float low_rest = a[i] - b[i], high_rest = a[last - i] - b[last - i];
+        difference[i] = low_rest + high_rest;
+        difference[odd + i] = low_rest - high_rest;
+    }
+    if (x->size[0] > pairs) {
+        sum[pairs] = a[pairs] + b[pairs];
+        difference[pairs] = a[pairs] - b[pairs];
+    }
+}
+
+WGI_INLINE void unfold_row(const wgi_direct_axis* x, const float* from, float* to)
+{
+    const int32_t pairs = x->size[1], last = x->size[0] + x->size[1] - 1;
+    const float* odd = from + x->padded[0];
+    int32_t i = 0;
+    for (; i + 8 <= pairs; i += 8) {
+        const wgf8 e = wgf8_load(from + i), o = wgf8_load(odd + i);
         wgf8_store(to + i, e + o);
         wgf8_store(to + last - 7 - i, reversed(e - o));
     }
     for (; i < pairs; ++i) {
-        const float e = combined_one(a + i, b + i, how);
-        const float o = combined_one(a + odd + i, b + odd + i, how);
-        to[i] = e + o;
-        to[last - i] = e - o;
+        to[i] = from[i] + odd[i];
+        to[last - i] = from[i] - odd[i];
     }
     if (x->size[0] > pairs)
-        to[pairs] = combined_one(a + pairs, b + pairs, how);
+        to[pairs] = from[pairs];
+}
+
+// The two rows whose sum and difference these are.
+static void
+unfold_rows(const wgi_direct_axis* x, const float* sum, const float* difference, float* a, float* b)
+{
+    const int32_t pairs = x->size[1], last = x->size[0] + x->size[1] - 1;
+    const size_t odd = (size_t)x->padded[0];
+    int32_t i = 0;
+    for (; i + 8 <= pairs; i += 8) {
+        const int32_t mirrored = last - 7 - i;
+        const wgf8 s_even = wgf8_load(sum + i), s_odd = wgf8_load(sum + odd + i);
+        const wgf8 d_even = wgf8_load(difference + i), d_odd = wgf8_load(difference + odd + i);
+        const wgf8 a_even = s_even + d_even, a_odd = s_odd + d_odd;
+        wgf8_store(a + i, a_even + a_odd);
+        wgf8_store(a + mirrored, reversed(a_even - a_odd));
+        const wgf8 b_even = s_even - d_even, b_odd = s_odd - d_odd;
+        wgf8_store(b + i, b_even + b_odd);
+        wgf8_store(b + mirrored, reversed(b_even - b_odd));
+    }
+    for (; i < pairs; ++i) {
+        const float a_even = sum[i] + difference[i], a_odd = sum[odd + i] + difference[odd + i];
+        a[i] = a_even + a_odd;
+        a[last - i] = a_even - a_odd;
+        const float b_even = sum[i] - difference[i], b_odd = sum[odd + i] - difference[odd + i];
+        b[i] = b_even + b_odd;
+        b[last - i] = b_even - b_odd;
+    }
+    if (x->size[0] > pairs) {
+        a[pairs] = sum[pairs] + difference[pairs];
+        b[pairs] = sum[pairs] - difference[pairs];
+    }
 }
 
 static void fold_slab(const wgi_direct* d, int32_t j, float* to)
 {
     const wgi_project_grid* g = &d->projection->grid;
     const int32_t pairs = d->z.size[1];
-    for (int32_t k = 0; k < pairs; ++k) {
-        const float* a = d->in + wgi_project_cell(g, 1, j, k + 1);
-        const float* b = d->in + wgi_project_cell(g, 1, j, g->nz - k);
-        fold_row(&d->x, a, b, to + (size_t)k * d->row, SUM);
-        fold_row(&d->x, a, b, to + (size_t)(d->z.size[0] + k) * d->row, DIFFERENCE);
-    }
-    if (d->z.size[0] > pairs) {
-        const float* a = d->in + wgi_project_cell(g, 1, j, pairs + 1);
-        fold_row(&d->x, a, a, to + (size_t)pairs * d->row, ALONE);
-    }
+    for (int32_t k = 0; k < pairs; ++k)
+        fold_rows(
+            &d->x, d->in + wgi_project_cell(g, 1, j, k + 1),
+            d->in + wgi_project_cell(g, 1, j, g->nz - k), to + (size_t)k * d->row,
+            to + (size_t)(d->z.size[0] + k) * d->row);
+    if (d->z.size[0] > pairs)
+        fold_row(&d->x, d->in + wgi_project_cell(g, 1, j, pairs + 1), to + (size_t)pairs * d->row);
 }
 
 static void unfold_slab(const wgi_direct* d, int32_t j, const float* from)
 {
     const wgi_project_grid* g = &d->projection->grid;
     const int32_t pairs = d->z.size[1];
-    for (int32_t k = 0; k < pairs; ++k) {
-        const float* a = from + (size_t)k * d->row;
-        const float* b = from + (size_t)(d->z.size[0] + k) * d->row;
-        unfold_row(&d->x, a, b, d->solution + wgi_project_cell(g, 1, j, k + 1), SUM);
-        unfold_row(&d->x, a, b, d->solution + wgi_project_cell(g, 1, j, g->nz - k), DIFFERENCE);
-    }
-    if (d->z.size[0] > pairs) {
-        const float* a = from + (size_t)pairs * d->row;
-        unfold_row(&d->x, a, a, d->solution + wgi_project_cell(g, 1, j, pairs + 1), ALONE);
-    }
+    for (int32_t k = 0; k < pairs; ++k)
+        unfold_rows(
+            &d->x, from + (size_t)k * d->row, from + (size_t)(d->z.size[0] + k) * d->row,
+            d->solution + wgi_project_cell(g, 1, j, k + 1),
+            d->solution + wgi_project_cell(g, 1, j, g->nz - k));
+    if (d->z.size[0] > pairs)
+        unfold_row(
+            &d->x, from + (size_t)pairs * d->row,
+            d->solution + wgi_project_cell(g, 1, j, pairs + 1));
 }
 
 static void deal_row(const wgi_direct_axis* x, const float* from, float* to)
@@ -240,46 +337,101 @@ static void gather_slab(const wgi_direct* d, int32_t j, const float* from)
 
 // ---- one slab ------------------------------------------------------------------------------
 
-// Padding after each class is never read as a cell, but it is multiplied along: no stray NaN.
-static void clear_padding(const wgi_direct* d, float* slab)
+// The transformed slab waits where its solution will be.
+static float* hat_slab(const wgi_direct* d, int32_t j)
 {
-    const wgi_direct_axis* x = &d->x;
-    if (x->padded[0] == x->size[0] && x->padded[1] == x->size[1])
-        return;
-    for (int32_t k = 0; k < d->projection->grid.nz; ++k, slab += d->row) {
-        for (int32_t i = x->size[0]; i < x->padded[0]; ++i)
-            slab[i] = 0.0f;
-        for (int32_t i = x->size[1]; i < x->padded[1]; ++i)
-            slab[x->padded[0] + i] = 0.0f;
+    return d->solution + (size_t)j * d->projection->grid.slab;
+}
+
+static const float* pivot_slab(const wgi_direct* d, int32_t j)
+{
+    return d->pivot + (size_t)(j - 1) * d->slab;
+}
+
+static target hat_target(const wgi_direct* d, int32_t j)
+{
+    const float* before = j > d->stride ? hat_slab(d, j - d->stride) : d->edge;
+    return (target){ hat_slab(d, j), pivot_slab(d, j), before, d->row };
+}
+
+// Zeros around the cells of a slab, and in the padding.
+static void clear_rim(const wgi_direct* d, int32_t j)
+{
+    const wgi_project_grid* g = &d->projection->grid;
+    float* row = hat_slab(d, j);
+    memset(row, 0, g->pitch * sizeof(float));
+    for (int32_t k = 1; k <= g->nz; ++k) {
+        row += g->pitch;
+        wgf8_store(row, wgf8_set(0.0f));
+        if (g->nx % 8 != 0)
+            wgf8_store(row + g->pitch - 8, wgf8_set(0.0f));
     }
 }
 
-void WGI_ISA(direct_forward)(const wgi_direct* d, int32_t begin, int32_t end)
+// hat = (transformed - hat_before) pivot, or with `fused` false the transformed slab alone.
+void WGI_ISA(direct_forward)(const wgi_direct* d, int32_t begin, int32_t end, bool fused)
 {
     for (int32_t j = begin; j < end; ++j) {
-        float* hat = d->hat + (size_t)(j - 1) * d->slab;
-        float* work = d->pivot + (size_t)(j - 1) * d->slab;
+        const target hat = hat_target(d, j);
+        float* work = d->work + (fused ? 0 : (size_t)(j - 1) * d->slab);
+        float* folded = fused ? d->work + d->slab : hat.at;
         if (d->stride == 1)
-            fold_slab(d, j, hat);
+            fold_slab(d, j, folded);
         else
-            deal_slab(d, j, hat);
-        clear_padding(d, hat);
-        transform_z(d, d->z.forward, hat, work);
-        transform_x(d, d->x.forward, work, hat);
+            deal_slab(d, j, folded);
+        transform_x(d, d->x.forward, folded, work);
+        const source from = { work, work, work, d->row };
+        if (fused)
+            transform_z(d, d->z.forward, from, hat, PLAIN, ELIMINATE);
+        else
+            transform_z(d, d->z.forward, from, hat, PLAIN, PLAIN);
     }
 }
 
-void WGI_ISA(direct_inverse)(const wgi_direct* d, int32_t begin, int32_t end)
+// The way back, from the last slab to the first; with `fused` false the rows have been solved.
+void WGI_ISA(direct_inverse)(const wgi_direct* d, int32_t begin, int32_t end, bool fused)
 {
-    for (int32_t j = begin; j < end; ++j) {
-        float* hat = d->hat + (size_t)(j - 1) * d->slab;
-        float* work = d->pivot + (size_t)(j - 1) * d->slab;
-        transform_x(d, d->x.inverse, hat, work);
-        transform_z(d, d->z.inverse, work, hat);
+    for (int32_t j = end - 1; j >= begin; --j) {
+        float* solved = d->work + (size_t)(j - 1) * d->slab;
+        float* half = fused ? d->work : hat_slab(d, j);
+        float* whole = fused ? d->work + d->slab : solved;
+        const target to = { half, half, half, d->row };
+        if (fused) {
+            float* known = d->edge + (size_t)(j % d->stride) * d->slab;
+            const source from = { hat_slab(d, j), pivot_slab(d, j), known, d->row };
+            transform_z(d, d->z.inverse, from, to, SUBSTITUTE, PLAIN);
+        } else {
+            const source from = { solved, solved, solved, d->row };
+            transform_z(d, d->z.inverse, from, to, PLAIN, PLAIN);
+        }
+        transform_x(d, d->x.inverse, half, whole);
+        clear_rim(d, j);
         if (d->stride == 1)
-            unfold_slab(d, j, hat);
+            unfold_slab(d, j, whole);
         else
-            gather_slab(d, j, hat);
+            gather_slab(d, j, whole);
+    }
+}
+
+// Both directions of the tridiagonal systems in rows [row_begin, row_end) of all slabs; the
+// solution goes to `work`.
+void WGI_ISA(direct_rows)(const wgi_direct* d, int32_t row_begin, int32_t row_end)
+{
+    const int32_t ny = d->projection->grid.ny;
+    const size_t first = (size_t)row_begin * d->row, last = (size_t)row_end * d->row;
+    for (int32_t j = 1; j <= ny; ++j) {
+        const target hat = hat_target(d, j);
+        for (size_t i = first; i < last; i += 8)
+            wgf8_store(hat.at + i, eliminated(&hat, i, wgf8_load(hat.at + i)));
+    }
+    for (int32_t j = ny; j >= 1; --j) {
+        const float *hat = hat_slab(d, j), *pivot = pivot_slab(d, j);
+        float* solved = d->work + (size_t)(j - 1) * d->slab;
+        const float* known = j + d->stride > ny ? d->edge : solved + (size_t)d->stride * d->slab;
+        for (size_t i = first; i < last; i += 8)
+            wgf8_store(
+                solved + i,
+                wgf8_fma(-wgf8_load(pivot + i), wgf8_load(known + i), wgf8_load(hat + i)));
     }
 }
 
@@ -291,48 +443,19 @@ static float edges_along_y(const wgi_direct* d, int32_t j)
     return (float)((j > 1) + (j < d->projection->grid.ny));
 }
 
-// Forward elimination of slab j, rows [row_begin, row_end) of it:
-// pivot = 1 / (a - pivot_before), hat = (hat - hat_before) pivot.
-void WGI_ISA(direct_eliminate)(const wgi_direct* d, int32_t j, int32_t row_begin, int32_t row_end)
+// pivot = 1 / (a - pivot_before) of slab j, a the diagonal of each mode's equations.
+void WGI_ISA(direct_pivots)(const wgi_direct* d, int32_t j)
 {
-    const float edges = edges_along_y(d, j), scale = (float)(d->stride * d->stride);
+    const float edges = edges_along_y(d, j);
     const size_t back = (size_t)d->stride * d->slab;
-    for (int32_t k = row_begin; k < row_end; ++k) {
-        const size_t row = (size_t)(j - 1) * d->slab + (size_t)k * d->row;
+    float* pivot = d->pivot + (size_t)(j - 1) * d->slab;
+    for (int32_t k = 0; k < d->projection->grid.nz; ++k, pivot += d->row) {
         const wgf8 along_z = wgf8_set(d->z.eigenvalue[k] - edges);
         for (size_t i = 0; i < d->row; i += 8) {
-            float* hat = d->hat + row + i;
-            float* pivot = d->pivot + row + i;
             wgf8 a = wgf8_load(d->x.eigenvalue + i) + along_z;
-            wgf8 b = wgf8_set(scale) * wgf8_load(hat);
-            if (j > d->stride) {
-                a -= wgf8_load(pivot - back);
-                b -= wgf8_load(hat - back);
-            }
-            const wgf8 reciprocal = wgf8_set(1.0f) / a;
-            wgf8_store(pivot, reciprocal);
-            wgf8_store(hat, b * reciprocal);
-        }
-    }
-    // The last equation of the null mode says 0 = 0: its unknown is set to 0.
-    if (d->has_null && j == d->projection->grid.ny && row_begin == 0) {
-        d->pivot[(size_t)(j - 1) * d->slab] = 0.0f;
-        d->hat[(size_t)(j - 1) * d->slab] = 0.0f;
-    }
-}
-
-// Back substitution of slab j: hat -= pivot hat_after.
-void WGI_ISA(direct_substitute)(const wgi_direct* d, int32_t j, int32_t row_begin, int32_t row_end)
-{
-    if (j + d->stride > d->projection->grid.ny)
-        return;
-    const size_t ahead = (size_t)d->stride * d->slab;
-    for (int32_t k = row_begin; k < row_end; ++k) {
-        const size_t row = (size_t)(j - 1) * d->slab + (size_t)k * d->row;
-        for (size_t i = 0; i < d->row; i += 8) {
-            float* hat = d->hat + row + i;
-            const wgf8 pivot = wgf8_load(d->pivot + row + i);
-            wgf8_store(hat, wgf8_load(hat) - pivot * wgf8_load(hat + ahead));
+            if (j > d->stride)
+                a -= wgf8_load(pivot + i - back);
+            wgf8_store(pivot + i, wgf8_set(1.0f) / a);
         }
     }
 }

@@ -133,8 +133,21 @@ def test_three_odd_counts_leave_one_null_mode(shape):
 
 
 @pytest.mark.parametrize("discretisation", ["compact", "consistent"])
-def test_threads_and_instruction_sets_change_no_bit(discretisation):
-    u = field((18, 50, 50))
+@pytest.mark.parametrize(
+    "u",
+    [
+        *(field(shape) for shape in SHAPES),
+        gust((18, 50, 50)),
+        np.round(4 * field((10, 12, 16))) / 4,
+        1e-38 * field((10, 12, 16)),
+        np.where(np.indices((10, 12, 16))[2] == 7, np.float32(1e38), 0) * np.ones((3, 1, 1, 1)),
+    ],
+    ids=[*map(str, SHAPES), "gust", "quarters", "subnormal", "overflow"],
+)
+def test_threads_and_instruction_sets_change_no_bit(u, discretisation):
+    """Fused multiply-adds everywhere, which the baseline works out in double: sums of round
+    numbers end half-way between two floats, tiny ones are subnormal, huge ones overflow."""
+    u = np.asarray(u, np.float32)
     options = {"method": "direct", "discretisation": discretisation}
     one = kernels.project(u, 0.5, **options)
     for threads in (2, 5):
