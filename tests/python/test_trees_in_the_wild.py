@@ -235,3 +235,139 @@ def test_a_packed_file_is_limited(monkeypatch):
     for content in packed:
         with pytest.raises(wg.TreeFormatError, match="unpacks to more than 5000 bytes"):
             wg.read_tree(io.BytesIO(content))
+
+
+def cylinders(start, axis, **columns):
+    return {**files.xyz(*start), **files.xyz(*axis), **columns}
+
+
+def test_treeqsm_columns_under_other_peoples_names():
+    """One name a column, as MATLAB's writetable, rTwig and scripts of others have them."""
+    rest = {"parent": files.PARENT + 1, "extension": files.EXTENSION, "branch": files.BRANCH + 1}
+    start, axis, number = files.START, files.AXIS, ("1", "2", "3")
+    low = ("x", "y", "z")
+    for columns in (
+        {"radius_m": files.RADIUS, "length_m": files.LENGTH,
+         **cylinders(("start_", start), ("axis_", axis), **rest)},
+        {"radius": files.RADIUS, "length": files.LENGTH,
+         **cylinders(("start_", start, number), ("axis_", axis, number), **rest)},
+        {"radius": files.RADIUS, "length": files.LENGTH,
+         **cylinders(("start.", start, low), ("axis.", axis, low), **rest)},
+    ):  # fmt: skip
+        tree = wg.read_tree(io.BytesIO(files.table(columns, delimiter="\t")))
+        assert tree.report.format == "treeqsm-text"
+        np.testing.assert_allclose(tree.volume, files.BRANCH_VOLUME)
+        np.testing.assert_array_equal(tree.parent, files.BRANCH_PARENT)
+
+
+def test_treeqsm_columns_with_another_unit_are_not_read_as_metres():
+    columns = {"radius_mm": files.RADIUS * 1e3, "length_m": files.LENGTH,
+               "parent": files.PARENT + 1,
+               **cylinders(("start_", files.START), ("axis_", files.AXIS)),
+               "extension": files.EXTENSION}  # fmt: skip
+    content = files.table(columns)
+    np.testing.assert_allclose(
+        wg.read_tree(io.BytesIO(content)).volume.sum(), files.VOLUME.sum(), rtol=1e-12
+    )
+    with pytest.raises(wg.TreeFormatError, match="a unit that is not m"):
+        wg.read_tree(io.BytesIO(content), format="treeqsm-text")
+
+
+def test_simpleforest_of_2019_writes_a_column_that_its_header_does_not_name():
+    head, *rows = files.simpleforest_36().decode().splitlines()
+    names = [name.strip() for name in head.split(",")]
+    gap = names.index("segmentGrowthLength")
+    rows = [",".join([*(c := row.split(","))[:gap], "0.5", *c[gap:]]) for row in rows]
+    tree = wg.read_tree(io.BytesIO("\n".join([head, *rows]).encode()))
+    np.testing.assert_allclose(tree.volume, files.BRANCH_VOLUME)
+    assert "orders-differ" not in [repair.kind for repair in tree.report.repairs]
+
+
+def test_treegraph_axes_that_point_outwards_are_refused():
+    columns = files.treegraph_columns()
+    for name in ("ax", "ay", "az"):
+        columns[name] = -columns[name]
+    with pytest.raises(wg.TreeFormatError, match="row 1: does not lead to the node below"):
+        wg.read_tree(io.BytesIO(files.treegraph_json(columns)))
+
+
+def test_treegraph_cylinders_that_were_left_out_are_told():
+    columns = {name: np.delete(v, 3) for name, v in files.treegraph_columns().items()}
+    content = files.treegraph_json(columns)
+    with pytest.raises(wg.TreeFormatError, match=r"row 3: 2 row\(s\) name a parent"):
+        wg.read_tree(io.BytesIO(content))
+    tree = wg.read_tree(io.BytesIO(content), missing_parents="roots", roots="all")
+    assert tree.volume.sum() == pytest.approx(files.VOLUME.sum() - files.VOLUME[3])
+
+
+def test_two_treegraph_branches_from_the_lowest_node_are_one_tree():
+    columns = files.treegraph_columns()
+    columns["p2"][6] = 150.0
+    away = files.END[6] - files.START[0]
+    columns["length"][6] = size = np.linalg.norm(away)
+    for name, value in zip(("ax", "ay", "az"), -away / size, strict=True):
+        columns[name][6] = value
+    tree = wg.read_tree(io.BytesIO(files.treegraph_json(columns)))
+    assert (tree.parent < 0).sum() == 1
+    added = np.pi * files.RADIUS[6] ** 2 * (size - files.LENGTH[6])
+    assert tree.volume.sum() == pytest.approx(files.VOLUME.sum() + added)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["x,y,z,radius,parent_id", "0,0,0,0.1,-1, 0,0,1,0.1,0", "9,9,0,0.2"],
+        ["x,y,z,radius,parent_id,red", "0,0,0,0.1,-1,7, 0,0,1,0.1,0,7", "9,9,0,0.2,7"],
+        ["x,y,z,radius,tall x,y,z,radius,parent_id", "0,0,0,0.1,3, 0,0,1,0.1,0", "9,9,0,0.2,3"],
+        ["tall, x,y,z,radius,parent_id", "3, 0,0,0,0.1,-1, 0,0,1,0.1,0", "3, 9,9,0,0.2"],
+    ],
+)
+def test_a_lone_trunk_position_does_not_stop_the_other_trees(lines):
+    """raycloudtools leaves the field parent_id out where a tree has one segment."""
+    content = "\n".join(["# Tree file:", *lines]).encode()
+    tree = wg.read_tree(io.BytesIO(content))
+    assert tree.volume.sum() == pytest.approx(np.pi * 0.01)
+    with pytest.raises(wg.TreeFormatError, match=r"tree 1, line 4\): is a tree of one segment"):
+        wg.read_tree(io.BytesIO(content), model=1)
+
+
+def test_a_comment_that_repeats_the_header_of_a_tree_file_is_no_table():
+    content = b"# written by us: x,y,z,radius,parent_id\nx,y,z,radius,parent_id\n" + files.raycloud(
+        "bare"
+    )
+    np.testing.assert_allclose(wg.read_tree(io.BytesIO(content)).volume, files.BRANCH_VOLUME)
+
+
+def mesh(branches):
+    vertices, faces = [], []
+    for points, radii in branches:
+        ring, triangles = files.tube([np.array(p, float) for p in points], radii)
+        faces += [[corner + len(vertices) + 1 for corner in face] for face in triangles]
+        vertices += ring
+    lines = ["v {:.10f} {:.10f} {:.10f}".format(*vertex) for vertex in vertices]
+    lines += ["f {} {} {}".format(*face) for face in faces]
+    return "\n".join(["# OBJ exported from Easy3D", *lines]).encode()
+
+
+def test_stems_of_a_mesh_that_rise_from_one_foot_are_one_tree():
+    trunk = ([(0, 0, 0), (0, 0, 1), (0, 0, 2)], [0.2, 0.18, 0.15])
+    stem = ([(0, 0, 0), (0.5, 0, 1), (1, 0, 2)], [0.1, 0.09, 0.08])
+    tree = wg.read_tree(io.BytesIO(mesh([stem, trunk])))
+    assert "several-stems" in [repair.kind for repair in tree.report.repairs]
+    np.testing.assert_array_equal(tree.parent, [-1, 0])
+    np.testing.assert_allclose(tree.position, 0, atol=1e-6)
+    np.testing.assert_allclose(tree.length, [2, 2 * np.sqrt(1.25)], rtol=1e-6)
+
+
+def test_vertices_of_a_mesh_without_faces_are_told():
+    content = mesh([([(0, 0, 0), (0, 0, 1)], [0.2, 0.18])])
+    lone = content.replace(b"\nf ", b"\nv 1 1 1\nv 1 2 1\nf ", 1)
+    kinds = [repair.kind for repair in wg.read_tree(io.BytesIO(lone)).report.repairs]
+    assert kinds == ["no-faces"]
+
+
+def test_a_preset_of_the_first_ez_tree_is_named():
+    content = (b'{"seed": 1, "trunk": {"length": 25}, "branch": {"levels": 4, "children": 5,'
+               b' "gnarliness": 0.3, "lengthMultiplier": 0.8}}')  # fmt: skip
+    with pytest.raises(wg.TreeFormatError, match="first versions of ez-tree"):
+        wg.read_tree(io.BytesIO(content))

@@ -340,6 +340,36 @@ def nodes():
     )  # fmt: skip
 
 
+def treegraph_columns():
+    """Each cylinder of its outer node, leading down to the node below; node 150 is the base."""
+    low = ("x", "y", "z")
+    return {
+        "p1": np.arange(COUNT) + 100.0,
+        "p2": np.where(PARENT < 0, 150.0, PARENT + 100.0),
+        **xyz("s", END, low),
+        **xyz("a", -AXIS, low),
+        "radius": RADIUS,
+        "length": LENGTH.copy(),
+        "vol": VOLUME,
+        "nbranch": BRANCH + 0.0,
+        "ninternode": BRANCH + 0.0,
+        "ncyl": POSITION + 0.0,
+        "is_tip": ["False"] * COUNT,
+        "branch_order": ORDER + 1.0,
+    }
+
+
+def treegraph_json(columns=None):
+    columns = treegraph_columns() if columns is None else columns
+    tables = {name: {str(i): plain(v) for i, v in enumerate(values)}
+              for name, values in columns.items()}  # fmt: skip
+    return json.dumps(
+        {"name": "tree", "created": "2024-01-01 10:00:00", "tree": json.dumps({"vol": {"0": 1}}),
+         "internode": json.dumps({"length": {"0": 1}}), "node": "{}", "cyls": json.dumps(tables),
+         "centres": "{}", "args": {}, "run_time": {"run_time": 3.0}},
+    ).encode()  # fmt: skip
+
+
 MTG_HEAD = """CODE:\tFORM-A
 
 CLASSES :
@@ -439,6 +469,8 @@ SAME = {
     },
     "adtree rings": (rings, "adtree", {}),
     "adqsm rings": (lambda: rings(tips=True), "adtree", {}),
+    "treegraph json": (treegraph_json, "treegraph", {}),
+    "treegraph table": (lambda: table(treegraph_columns()), "treegraph", {}),
     "minimal points": (minimal, "minimal", {}),
     "minimal axis": (lambda: minimal("axis", "\t", 0), "minimal", {}),
     "minimal blanks": (lambda: minimal("points", ";", 5), "minimal", {}),

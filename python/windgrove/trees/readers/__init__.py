@@ -46,6 +46,7 @@ MODULES = (
     "computree",
     "raycloud",
     "rtwig",
+    "treegraph",
     "minimal",
     "mtg",
     "rings",

@@ -64,6 +64,11 @@ def read_preset(content: Content, notes: Notes) -> EzTreePreset:
     if not isinstance(branch, dict):
         notes.refuse("branch: a preset has a table of this name")
         raise AssertionError
+    if "lengthMultiplier" in branch:
+        notes.refuse(
+            "branch: is a preset of the first versions of ez-tree, with one value for all levels "
+            "and a table for the trunk; newer ones have a table of levels for each parameter"
+        )
     levels = _number(branch.get("levels"), "branch.levels", notes, 0, MOST_LEVELS, whole=True)
     tables = {name: _levels(branch, name, int(levels), notes) for name in _TABLES}
     leaves = document.get("leaves")

@@ -17,6 +17,8 @@ _BEGINS: tuple[tuple[bytes, str], ...] = (
     (b"RDX2\n", "R's .RData: write the cylinders as CSV (write.csv)"),
     (b"RDX3\n", "R's .RData: write the cylinders as CSV (write.csv)"),
     (b"X\n\x00\x00\x00", "R's .rds: write the cylinders as CSV (write.csv)"),
+    (b"# Created by Octave", "Octave's own text: save -v7 writes a .mat file"),
+    (b"Octave-1-", "Octave's own binary: save -v7 writes a .mat file"),
     (b"LASF", _POINTS.format("LAS or LAZ")),
     (b"ASTM-E57", _POINTS.format("E57")),
     (b"\x93NUMPY", "a NumPy array (.npy): a table of CSV names its columns"),

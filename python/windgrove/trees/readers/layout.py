@@ -83,6 +83,10 @@ def _filled(cells: Sequence[str]) -> int:
     return max((i for i, cell in enumerate(cells, start=1) if cell), default=0)
 
 
+def _distinct(cells: Sequence[str]) -> bool:
+    return len(set(cells)) == len(cells)
+
+
 class Layout:
     """Where the table starts in a text, and how its lines are cut.
 
@@ -155,7 +159,7 @@ class Layout:
 
     def _width(self) -> int:
         """Cells of a row. Rows of one more than the header hold an empty last cell, or the names
-        of the rows, which R writes without a name for their column."""
+        of the rows, which R writes without a name for their column and which are all distinct."""
         if not self.rows:
             return len(self.header)
         longest = max(map(len, self.rows))
@@ -163,7 +167,7 @@ class Layout:
             return longest
         self.header = self.header[: max(_filled(self.header), longest)]
         if all(len(row) == len(self.header) + 1 for row in self.rows):
-            if any(row[-1] for row in self.rows):
+            if any(row[-1] for row in self.rows) and _distinct([row[0] for row in self.rows]):
                 self.header = ["", *self.header]
                 return len(self.header)
             return len(self.header) + 1

@@ -42,8 +42,8 @@ def recognises(content: Content) -> int:
     lines = [line[:4000] for line in head.splitlines()[:50] if line.strip()]
     for number, line in enumerate(lines):
         if _MENTION.search(line) and not re.search(r"start|end|axis", line, re.I):
-            following = lines[number + 1] if number + 1 < len(lines) else ""
-            return 0 if _one_row_a_point(line, following) else 85
+            below = [other for other in lines[number + 1 :] if not re.match("#|.*radius", other)]
+            return 0 if _one_row_a_point(line, below[0] if below else "") else 85
     return 50 if _bare_width(head) else 0
 
 
@@ -65,7 +65,7 @@ def read(content: Content, options: Options) -> list[Parsed]:
         own = notes.copy()
         if len(lines) > 1:
             own.path = f"{content.name} (tree {number}, line {row + 1})"
-        values = _numbers(line, own)
+        values = _with_parent(_numbers(line, own), fields)
         count = _segments(len(values), fields, own)
         attributes = dict(zip(fields.tree, map(float, values), strict=False))
         source = Source(
@@ -160,6 +160,14 @@ def _numbers(line: str, notes: Notes) -> NDArray[np.float64]:
     return values
 
 
+def _with_parent(values: NDArray[np.float64], fields: Fields) -> NDArray[np.float64]:
+    """A tree of one segment only, which is written without its field parent_id."""
+    alone = len(fields.tree) + len(fields.first) - 1
+    if len(values) == alone and "parent_id" in fields.first:
+        return np.insert(values, len(fields.tree) + fields.first.index("parent_id"), -1.0)
+    return values
+
+
 def _segments(count: int, fields: Fields, notes: Notes) -> int:
     rest = count - len(fields.tree) - len(fields.first)
     if rest < 0 or rest % len(fields.later):
@@ -191,6 +199,8 @@ def _cylinders(
         ids, parents.astype(np.int64), notes, missing=options.missing_parents, root_marks=(-1,)
     )
     table = from_points(point, radius, parent, ids)
+    if len(radius) == 1:
+        notes.refuse("is a tree of one segment: the position of a trunk, without any cylinder")
     own: dict[str, NDArray[np.float64]] = {
         name: np.append(
             first[fields.first.index(name)] if name in fields.first else np.nan,

@@ -4,6 +4,8 @@ A tube is a connected piece of mesh with one open edge (AdQSM closes the far end
 two. The open edge that comes first in the file is its start; vertices as many edges away from it
 make a ring. A cylinder runs from the centre of a ring to the centre of the next with the first
 one's radius, as rTwig has it; a tube hangs on the ring of another whose centre it starts from.
+AdTree puts no ring at the last point of a branch, so that its last piece is not in the mesh, and
+of a branch of two points there is one ring without faces, which makes no cylinder.
 """
 
 from __future__ import annotations
@@ -89,13 +91,16 @@ def _cylinders(vertices: FloatArray, faces: IntArray, notes: Notes) -> Cylinders
         notes.refuse("holds no tube of rings: not a mesh of branches as AdTree and AdQSM write it")
     if others:
         notes.noticed("no-tubes", f"{others} piece(s) that are no tubes (leaves?) passed over")
+    bare = len(vertices) - len(np.unique(faces))
+    if bare:
+        notes.noticed("no-faces", f"{bare} vertices in no face (rings of the shortest branches?)")
     parts = [np.arange(len(tube.radius) - 1) for tube in tubes]
     first = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     parent = np.arange(first[-1]) - 1
     parent[first[:-1]] = _attach(tubes, first, notes)
     start = np.concatenate([tube.centre[:-1] for tube in tubes])
     end = np.concatenate([tube.centre[1:] for tube in tubes])
-    return Cylinders(
+    table = Cylinders(
         start=start,
         end=end,
         length=np.linalg.norm(end - start, axis=1),
@@ -104,6 +109,30 @@ def _cylinders(vertices: FloatArray, faces: IntArray, notes: Notes) -> Cylinders
         id=np.arange(len(parent)),
         row=np.arange(len(parent)),
         branch=np.repeat(np.arange(len(tubes)), [len(part) for part in parts]),
+    )
+    return _held_together(table, first[:-1], notes)
+
+
+def _held_together(table: Cylinders, first: IntArray, notes: Notes) -> Cylinders:
+    """Several stems from one foot get a root of no length, on which all of them stand."""
+    stems = first[table.parent[first] < 0]
+    lowest = stems[np.argmin(table.start[stems, 2])]
+    away = np.linalg.norm(table.start[stems] - table.start[lowest], axis=1)
+    stems = stems[away <= max(0.01, table.radius[lowest])]
+    if len(stems) < 2:
+        return table
+    foot = stems[np.argmax(table.radius[stems])]
+    notes.noticed("several-stems", f"{len(stems)} stems rise from one foot: held together there")
+    joint = np.concatenate([[foot], np.arange(len(table))])
+    parent = np.where(table.parent >= 0, table.parent + 1, -1)
+    parent[stems] = 0
+    joined = {name: getattr(table, name)[joint] for name in ("start", "radius", "row", "branch")}
+    return Cylinders(
+        end=np.vstack([table.start[foot], table.end]),
+        length=np.append(0.0, table.length),
+        parent=np.append(-1, parent),
+        id=np.arange(len(joint)),
+        **joined,
     )
 
 

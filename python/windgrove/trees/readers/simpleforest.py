@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..cylinders import Notes, Source
 from . import Options, Parsed
 from .columns import find_roles, read_trees
+from .layout import Layout
 from .source import Content
 
 NAME = "simpleforest"
@@ -26,6 +27,7 @@ def read(content: Content, options: Options) -> list[Parsed]:
     missing = [name for name in _NEEDED if name not in layout.names]
     if missing:
         notes.refuse(f"has no column {', '.join(missing)} of a SimpleForest table")
+    _name_segment_length(layout)
     roles = find_roles(layout.header)
     roles.one.update(id="id", parent="parentid", radius="radius")
     runs = OWN_RUNS in layout.names  # written by write_tree: each names one unbranched run
@@ -33,3 +35,11 @@ def read(content: Content, options: Options) -> list[Parsed]:
         roles.one["branch"] = OWN_RUNS
     source = Source(content.name, NAME, f"{len(layout.header)} columns", "m, m3", "fitted")
     return read_trees(layout, roles, source, notes, options, runs=runs)
+
+
+def _name_segment_length(layout: Layout) -> None:
+    """Versions of 2019 write the length of the segment without naming it in the header."""
+    names = layout.names
+    unnamed = "segmentgrowthlength" in names and "segmentlength" not in names
+    if unnamed and layout.width == len(names) + 1:
+        layout.header.insert(names.index("segmentgrowthlength"), "segmentLength")

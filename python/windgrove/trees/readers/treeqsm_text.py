@@ -8,6 +8,7 @@ added, UnmodRadius, branch. The count does not tell them apart; what the columns
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from ..cylinders import Cylinders, Notes, Source
 from . import Options, Parsed
-from .columns import find_roles
+from .columns import find_roles, unit_of
+from .layout import plain_name
 from .source import Content
 from .table import Table, parse_table
 from .treeqsm_columns import cylinders_from
@@ -40,7 +42,9 @@ def recognises(content: Content) -> int:
     """14, 15 or 17 numbers a line and nothing else, or the header of `save_model_text`."""
     layout = content.layout
     if layout.header:
-        return 95 if set(layout.names) >= _HEADER else 0
+        if set(layout.names) >= _HEADER:
+            return 95
+        return 91 if set(_expand(layout.header)) >= set(_BEGIN) and _metres(layout.header) else 0
     return 60 if layout.filled in {len(order) for order in ORDERS.values()} else 0
 
 
@@ -49,9 +53,11 @@ def read(content: Content, options: Options) -> list[Parsed]:
     notes = Notes(content.name, strict=options.strict)
     layout = content.layout
     if layout.header:
-        names = _expand(layout.names)
+        names = _expand(layout.header)
         if not set(names) >= set(_BEGIN):
             notes.refuse("its header does not name radius, length, start, axis, parent, extension")
+        if not _metres(layout.header):
+            notes.refuse("its header names a unit that is not m")
         table, version = parse_table(layout, notes, names=names), "saved with header"
     else:
         table, version = _without_header(content, notes, options.columns)
@@ -59,12 +65,22 @@ def read(content: Content, options: Options) -> list[Parsed]:
     return [Parsed(source, notes, lambda: _cylinders(table, notes, options), len(table))]
 
 
-def _expand(names: list[str]) -> list[str]:
-    """The header names start and axis once for three columns each."""
+def _metres(header: list[str]) -> bool:
+    return all(unit_of(cell)[1] == 1.0 for cell in header)
+
+
+def _expand(header: list[str]) -> list[str]:
+    """Plain names of the columns: the header of TreeQSM names start and axis once for three columns
+    each; other tools write start_1, start.x, radius_m and such."""
     wide: list[str] = []
-    for name in names:
+    for cell in header:
+        name = plain_name(unit_of(cell)[0])
         stem = {"startpoint": "start", "axisdirection": "axis"}.get(name)
-        wide += [stem + k for k in "xyz"] if stem else [name]
+        numbered = re.fullmatch(r"(start|axis)([123])", name)
+        if stem:
+            wide += [stem + k for k in "xyz"]
+        else:
+            wide.append(numbered[1] + "xyz"[int(numbered[2]) - 1] if numbered else name)
     return wide
 
 
