@@ -92,6 +92,17 @@ static void set_up(void* state)
     bench_keep(s);
 }
 
+// V-cycles with a set-up that is kept, as in a step with the same marks as the one before.
+static void cycles(void* state)
+{
+    scene* s = state;
+    for (int n = 0; n < LEVELS; ++n) {
+        wgi_project_multigrid(&s->call[n]);
+        s->call[n].reuse = true;
+    }
+    bench_keep(s);
+}
+
 static void solve(void* state)
 {
     scene* s = state;
@@ -144,14 +155,28 @@ int main(int argc, char** argv)
     scene grid1 = make_scene(WG_PROJECT_MULTIGRID, WG_COMPACT, 1, few);
     scene grid2 = make_scene(WG_PROJECT_MULTIGRID, WG_COMPACT, 2, few);
     scene grid4 = make_scene(WG_PROJECT_MULTIGRID, WG_COMPACT, 4, few);
+    scene free1 = make_scene(WG_PROJECT_MULTIGRID, WG_COMPACT, 1, NULL);
+    scene free2 = make_scene(WG_PROJECT_MULTIGRID, WG_COMPACT, 2, NULL);
+    scene free4 = make_scene(WG_PROJECT_MULTIGRID, WG_COMPACT, 4, NULL);
+    scene town2 = make_scene(WG_PROJECT_MULTIGRID, WG_COMPACT, 2, many);
+    scene two2 = make_scene(WG_PROJECT_MULTIGRID, WG_COMPACT, 2, few);
     scene cg4 = make_scene(WG_PROJECT_PCG, WG_CONSISTENT, 4, few);
     scene cg8 = make_scene(WG_PROJECT_PCG, WG_CONSISTENT, 8, few);
     scene cg8_two = make_scene(WG_PROJECT_PCG, WG_CONSISTENT, 8, few);
-    two.exec.threads = direct_two.exec.threads = cg8_two.exec.threads = 2;
+    two.exec.threads = two2.exec.threads = direct_two.exec.threads = cg8_two.exec.threads = 2;
     prepare_solvers(&open);
     prepare_solvers(&some);
     prepare_solvers(&town);
     prepare_solvers(&two);
+    prepare_solvers(&sor);
+    prepare_solvers(&free1);
+    prepare_solvers(&free2);
+    prepare_solvers(&free4);
+    prepare_solvers(&grid1);
+    prepare_solvers(&grid2);
+    prepare_solvers(&grid4);
+    prepare_solvers(&town2);
+    prepare_solvers(&two2);
     prepare_solvers(&direct);
     prepare_solvers(&wide);
     prepare_solvers(&direct_two);
@@ -160,15 +185,24 @@ int main(int argc, char** argv)
     set_up(&direct_two);
     const double items = LEVELS * (double)INNER;
     const char *plain = "20 sweeps, plain loop -O2", *ours = "20 sweeps";
-    const char* all = "whole, 20 sweeps";
+    const char *all = "whole, 20 sweeps", *some_sweeps = "20 sweeps, 7 % solids";
 
     const bench_case cases[] = {
         { plain, sweeps_plain, &marked, items, "cell", 160, 240, NULL },
         { "20 sweeps, plain loop -O3", sweeps_fast, &marked, items, "cell", 160, 240, plain },
         { ours, sweeps, &open, items, "cell", 160, 240, plain },
-        { "20 sweeps, 7 % solids", sweeps, &some, items, "cell", 160, 240, ours },
+        { some_sweeps, sweeps, &some, items, "cell", 160, 240, ours },
         { "20 sweeps, 30 % solids", sweeps, &town, items, "cell", 160, 240, ours },
         { "20 sweeps, two threads", sweeps, &two, items, "cell", 160, 240, ours },
+        { "20 SOR sweeps", sweeps, &sor, items, "cell", 0, 0, ours },
+        { "1 cycle", cycles, &free1, items, "cell", 0, 0, ours },
+        { "2 cycles", cycles, &free2, items, "cell", 0, 0, ours },
+        { "4 cycles", cycles, &free4, items, "cell", 0, 0, ours },
+        { "1 cycle, 7 % solids", cycles, &grid1, items, "cell", 0, 0, some_sweeps },
+        { "2 cycles, 7 % solids", cycles, &grid2, items, "cell", 0, 0, some_sweeps },
+        { "4 cycles, 7 % solids", cycles, &grid4, items, "cell", 0, 0, some_sweeps },
+        { "2 cycles, 30 % solids", cycles, &town2, items, "cell", 0, 0, "20 sweeps, 30 % solids" },
+        { "2 cycles, two threads", cycles, &two2, items, "cell", 0, 0, "2 cycles, 7 % solids" },
         { "solve directly, compact", solve, &direct, items, "cell", 134, 8, ours },
         { "solve directly, consistent", solve, &wide, items, "cell", 134, 8, ours },
         { "tables of a direct solve", set_up, &direct, items, "cell", 0, 0, ours },

@@ -6,6 +6,8 @@
 #include "support/parallel.h"
 #include "wind/project_multigrid.h"
 
+enum { SLAB_GRAIN = 4 };
+
 // Below this share of the right side the residual of a float32 solution is rounding.
 static const double rounding_floor = 2e-7;
 
@@ -25,51 +27,103 @@ static bool is_met(const wgi_project_call* call)
 
 // ---- compact -------------------------------------------------------------------------------
 
+// The first cycles correct phi as they are; from then on conjugate gradients take care of what a
+// coarse cell cannot know, such as a wall or a one-cell gap inside it.
+enum { PLAIN_CYCLES = 2 };
+
 void wgi_multigrid_carve_compact(wgi_project_call* call, wgi_arena* arena)
 {
-    wgi_multigrid_carve(&call->multigrid[0], call->projection.grid, arena);
+    wgi_multigrid_carve(&call->multigrid[0], call->projection.grid, true, arena);
 }
 
-// The lattice's b becomes the residual of phi: A is minus the Laplacian.
-static void load_residual(wgi_project_call* call, bool from_zero)
+typedef struct layout_job {
+    const wgi_lattice* lattice;
+    const float* whole;
+    float* out;
+    float factor;
+    wgi_halves halves;
+} layout_job;
+
+static void split_slabs(size_t begin, size_t end, void* context)
+{
+    const layout_job* job = context;
+    wgi_kernels()->lattice_split(
+        job->lattice, job->whole, job->factor, &job->halves, (int32_t)begin + 1, (int32_t)end + 1);
+}
+
+static void join_slabs(size_t begin, size_t end, void* context)
+{
+    const layout_job* job = context;
+    wgi_kernels()->lattice_join(
+        job->lattice, &job->halves, job->out, (int32_t)begin + 1, (int32_t)end + 1);
+}
+
+// A is minus the Laplacian.
+void wgi_lattice_load(wgi_project_call* call, const wgi_lattice* l, bool from_zero)
 {
     const wgi_projection* p = &call->projection;
-    const wgi_lattice* l = &call->multigrid[0].level[0];
-    for (size_t n = 0; n < p->grid.size; ++n)
-        l->b[n] = -p->right_side[n];
+    const size_t slabs = (size_t)l->grid.ny;
+    layout_job job = {
+        .lattice = l, .whole = p->right_side, .factor = -1.0f, .halves = { { l->b[0], l->b[1] } }
+    };
+    wgi_parallel_for(call->exec, slabs, SLAB_GRAIN, split_slabs, &job);
     if (from_zero)
         return;
-    memcpy(l->x, p->phi, p->grid.size * sizeof(float));
-    wgi_kernels()->lattice_residual(l, 1, p->grid.ny + 1);
-    memcpy(l->b, l->r, p->grid.size * sizeof(float));
+    job.whole = p->phi;
+    job.factor = 1.0f;
+    job.halves = (wgi_halves){ { l->x[0], l->x[1] } };
+    wgi_parallel_for(call->exec, slabs, SLAB_GRAIN, split_slabs, &job);
+}
+
+void wgi_lattice_unload(wgi_project_call* call, const wgi_lattice* l, const float* const from[2])
+{
+    layout_job job = { .lattice = l,
+                       .out = call->projection.phi,
+                       .halves = { { (float*)from[0], (float*)from[1] } } };
+    wgi_parallel_for(call->exec, (size_t)l->grid.ny, SLAB_GRAIN, join_slabs, &job);
+}
+
+// One pass for the phi at hand; returns the iterations done.
+static int32_t improve(wgi_project_call* call, wgi_cg_goal goal, bool first, double* norm)
+{
+    wgi_multigrid* m = &call->multigrid[0];
+    const wgi_lattice* l = &m->level[0];
+    const bool from_zero = first && !call->projection.pressure;
+    const bool watched = call->parameters.tolerance > 0.0;
+    wgi_lattice_load(call, l, from_zero);
+    int32_t done = 0;
+    if (first) {
+        const int32_t most = goal.iterations < PLAIN_CYCLES ? goal.iterations : PLAIN_CYCLES;
+        done = wgi_multigrid_cycles(
+            m, call->exec, from_zero, (wgi_cg_goal){ most, goal.norm }, watched, norm);
+        if (done == goal.iterations || (done > 0 && watched && *norm <= goal.norm)) {
+            wgi_lattice_unload(call, l, (const float*[]){ l->x[0], l->x[1] });
+            return done;
+        }
+    }
+    *norm = wgi_multigrid_take_residual(m, call->exec);
+    goal.iterations -= done;
+    done += wgi_multigrid_gradients(m, call->exec, goal, norm);
+    wgi_lattice_unload(call, l, (const float*[]){ m->solution.colour[0], m->solution.colour[1] });
+    return done;
 }
 
 bool wgi_project_multigrid(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
     wgi_multigrid* m = &call->multigrid[0];
-    m->level[0].counted = true;
-    m->level[0].open = p->open;
-    if (call->reuse)
-        wgi_multigrid_restart(m);
-    else
+    m->level[0].plain = !p->solid && p->grid.nx % 16 == 0;
+    if (!call->reuse)
         wgi_multigrid_compact(m, p);
     const double goal = share_of_goal(call) * call->norm;
     double norm = p->pressure ? wgi_project_residual_norm(call) : call->norm;
     int32_t left = call->parameters.iterations;
     for (int pass = 0; pass < PASSES && left > 0 && norm > goal; ++pass) {
-        load_residual(call, pass == 0 && !p->pressure);
-        if (pass > 0)
-            memset(m->direction, 0, p->grid.size * sizeof(float));
-        const int32_t done =
-            wgi_multigrid_solve(m, call->exec, p->phi, (wgi_cg_goal){ left, goal }, &norm);
+        const int32_t done = improve(call, (wgi_cg_goal){ left, goal }, pass == 0, &norm);
         left -= done;
-        const double seen = call->measure ? wgi_project_residual_norm(call) : norm;
-        if (done == 0 || call->parameters.tolerance == 0.0) {
-            norm = seen;
+        norm = call->measure ? wgi_project_residual_norm(call) : norm;
+        if (done == 0 || call->parameters.tolerance == 0.0)
             break;
-        }
-        norm = seen;
     }
     call->result.iterations = call->parameters.iterations - left;
     call->result.residual = norm / call->norm;
@@ -97,8 +151,24 @@ void wgi_multigrid_carve_wide(wgi_project_call* call, wgi_arena* arena)
     for (int32_t part = 0; part < 8; ++part) {
         const wgi_project_grid g = part_grid(&call->projection.grid, part);
         if (!is_empty(&g))
-            wgi_multigrid_carve(&call->multigrid[part], g, arena);
+            wgi_multigrid_carve(&call->multigrid[part], g, false, arena);
     }
+}
+
+// Where the cells of one row of a lattice are: those at odd places, counted from 1, and the others.
+typedef struct lattice_row {
+    size_t whole; // the first cell, in a field of the whole grid
+    size_t half;  // the same in a field of a colour
+    int32_t odd;  // the colour at odd places
+} lattice_row;
+
+static lattice_row
+find_row(const wgi_project_grid* g, const wgi_lattice* l, int32_t part, int32_t j, int32_t k)
+{
+    const int32_t y = 2 * j - 1 + ((part >> 1) & 1), z = 2 * k - 1 + ((part >> 2) & 1);
+    return (lattice_row){ .whole = wgi_project_cell(g, 1 + (part & 1), y, z),
+                          .half = wgi_project_cell(&l->half, 1, j, k),
+                          .odd = (j + k) & 1 };
 }
 
 // Copies between a field of the whole grid and one lattice of it.
@@ -106,27 +176,29 @@ static void deal(const wgi_project_grid* g, int32_t part, const float* whole, co
 {
     for (int32_t j = 1; j <= l->grid.ny; ++j)
         for (int32_t k = 1; k <= l->grid.nz; ++k) {
-            const float* from = whole + wgi_project_cell(
-                                            g, 1 + (part & 1), 2 * j - 1 + ((part >> 1) & 1),
-                                            2 * k - 1 + ((part >> 2) & 1));
-            float* to = l->b + wgi_project_cell(&l->grid, 1, j, k);
-            for (int32_t i = 0; i < l->grid.nx; ++i)
-                to[i] = -4.0f * from[2 * i];
+            const lattice_row row = find_row(g, l, part, j, k);
+            const float* from = whole + row.whole;
+            float *odd = l->b[row.odd] + row.half, *even = l->b[1 - row.odd] + row.half;
+            for (int32_t h = 0; 2 * h < l->grid.nx; ++h)
+                odd[h] = -4.0f * from[4 * h];
+            for (int32_t h = 0; 2 * h + 1 < l->grid.nx; ++h)
+                even[h] = -4.0f * from[4 * h + 2];
         }
 }
 
-static void gather(
-    const wgi_project_grid* g, int32_t part, const wgi_project_grid* lattice, const float* solution,
-    float* whole)
+static void gather(const wgi_project_grid* g, int32_t part, const wgi_multigrid* m, float* whole)
 {
-    for (int32_t j = 1; j <= lattice->ny; ++j)
-        for (int32_t k = 1; k <= lattice->nz; ++k) {
-            float* to = whole + wgi_project_cell(
-                                    g, 1 + (part & 1), 2 * j - 1 + ((part >> 1) & 1),
-                                    2 * k - 1 + ((part >> 2) & 1));
-            const float* from = solution + wgi_project_cell(lattice, 1, j, k);
-            for (int32_t i = 0; i < lattice->nx; ++i)
-                to[2 * i] = from[i];
+    const wgi_lattice* l = &m->level[0];
+    for (int32_t j = 1; j <= l->grid.ny; ++j)
+        for (int32_t k = 1; k <= l->grid.nz; ++k) {
+            const lattice_row row = find_row(g, l, part, j, k);
+            const float* odd = m->solution.colour[row.odd] + row.half;
+            const float* even = m->solution.colour[1 - row.odd] + row.half;
+            float* to = whole + row.whole;
+            for (int32_t h = 0; 2 * h < l->grid.nx; ++h)
+                to[4 * h] = odd[h];
+            for (int32_t h = 0; 2 * h + 1 < l->grid.nx; ++h)
+                to[4 * h + 2] = even[h];
         }
 }
 
@@ -140,8 +212,9 @@ typedef struct wide_job {
 static double norm_of(const wgi_lattice* l)
 {
     double sum = 0.0;
-    for (size_t n = 0; n < l->grid.size; ++n)
-        sum += (double)l->b[n] * (double)l->b[n];
+    for (int colour = 0; colour < 2; ++colour)
+        for (size_t n = 0; n < l->half.size; ++n)
+            sum += (double)l->b[colour][n] * (double)l->b[colour][n];
     return sqrt(sum);
 }
 
@@ -156,19 +229,17 @@ static void solve_parts(size_t begin, size_t end, void* context)
         if (m->level_count == 0)
             continue;
         const wgi_lattice* l = &m->level[0];
-        if (job->set_up) {
-            const int32_t parity[3] = { part & 1, (part >> 1) & 1, (part >> 2) & 1 };
+        const int32_t parity[3] = { part & 1, (part >> 1) & 1, (part >> 2) & 1 };
+        if (job->set_up)
             wgi_multigrid_wide(m, p, parity);
-        } else {
-            wgi_multigrid_restart(m);
-        }
+        wgi_multigrid_restart(m);
         deal(&p->grid, part, p->right_side, l);
         double norm = norm_of(l);
         wgi_cg_goal goal = job->goal;
         if (goal.norm == 0.0)
             goal.norm = rounding_floor * norm;
-        job->done[part] = wgi_multigrid_solve(m, NULL, m->solution, goal, &norm);
-        gather(&p->grid, part, &l->grid, m->solution, p->other);
+        job->done[part] = wgi_multigrid_gradients(m, NULL, goal, &norm);
+        gather(&p->grid, part, m, p->other);
     }
 }
 

@@ -60,39 +60,6 @@ void WGI_ISA(project_jacobi_sweep)(
     }
 }
 
-// Up a column: along a row the neighbours would be loaded from a vector that has just been stored,
-// and wait for it. The vector below is taken as it was before its own update, which has not changed
-// the lanes of the other colour.
-WGI_INLINE void
-sor_column(const wgi_projection* p, wgf8 omega, int32_t colour, int32_t j, size_t at)
-{
-    const size_t pitch = p->grid.pitch, slab = p->grid.slab;
-    wgf8 below = wgf8_load(p->phi + at - pitch), here = wgf8_load(p->phi + at);
-    for (int32_t k = 1; k <= p->grid.nz; ++k, at += pitch) {
-        const float* phi = p->phi + at;
-        const wgf8 above = wgf8_load(phi + pitch);
-        const wgf8 x = wgf8_load(phi - 1) + wgf8_load(phi + 1);
-        const wgf8 y = wgf8_load(phi - slab) + wgf8_load(phi + slab);
-        const wgf8 sum = (x + y) + (below + above);
-        const wgf8 weight = wgf8_load(p->weight + at);
-        const wgf8 plain = weight * (sum - wgf8_load(p->right_side + at));
-        const wgi8 change = wgi_colour_lanes(j, k, colour) & (weight != wgf8_set(0.0f));
-        const wgf8 next = here + omega * (plain - here);
-        wgf8_store(p->phi + at, wgf8_select(change, next, here));
-        below = here;
-        here = above;
-    }
-}
-
-// One half sweep of successive over-relaxation: phi += factor (phi_jacobi - phi) on one colour.
-void WGI_ISA(project_sor_sweep)(
-    const wgi_projection* p, float factor, int32_t colour, int32_t begin, int32_t end)
-{
-    for (int32_t j = begin; j < end; ++j)
-        for (int32_t i = 0; i < p->grid.nx; i += 8)
-            sor_column(p, wgf8_set(factor), colour, j, wgi_project_cell(&p->grid, i + 1, j, 1));
-}
-
 // Sum of the right side's squares over colour 0 less that over colour 1.
 void WGI_ISA(project_colour_balance)(
     const wgi_projection* p, double* slab_sums, int32_t begin, int32_t end)

@@ -1,359 +1,249 @@
-// Smoothing, residuals and transfers of the multigrid, and the vector work of conjugate gradients.
+// Half sweeps, residuals and transfers of the multigrid; project_lattice.h has the layout.
 //
-// A sweep over one colour computes all eight lanes and keeps those of the colour. Transfers are
-// trilinear between cell centres: weights 3/4 and 1/4 along each axis; restriction is the transpose.
+// A correction is interpolated trilinearly between cell centres, with weights 3/4 and 1/4 along each
+// axis; the right side of a coarse cell is the sum over the fine cells below it.
 #include "wind/project_kernels.h"
 
-#include "wind/project_stencil.h"
-
-WGI_INLINE wgf8 reciprocals(const wgi_lattice* l, size_t at, const bool counted)
-{
-    if (!counted)
-        return wgf8_load(l->reciprocal + at);
-    return wgi_reciprocals(l->open + at);
-}
-
-WGI_INLINE wgf8 diagonals(const wgi_lattice* l, size_t at, const bool counted)
-{
-    return counted ? wgf8_from_int(wgi_counts(l->open + at)) : wgf8_load(l->diagonal + at);
-}
-
-// Weighted sum over the six neighbours, each axis' pair first.
-WGI_INLINE wgf8 neighbours(const wgi_lattice* l, const float* x, size_t at, const bool counted)
-{
-    const size_t step[3] = { 1, l->grid.slab, l->grid.pitch };
-    wgf8 pair[3];
-    for (int axis = 0; axis < 3; ++axis) {
-        wgf8 low = wgf8_load(x + at - step[axis]), high = wgf8_load(x + at + step[axis]);
-        if (!counted) {
-            low = low * wgf8_load(l->weight[axis] + at);
-            high = high * wgf8_load(l->weight[axis] + at + step[axis]);
-        }
-        pair[axis] = low + high;
-    }
-    return (pair[0] + pair[1]) + pair[2];
-}
+#include "wind/project_lattice_rows.h"
 
 // ---- smoothing -----------------------------------------------------------------------------
 
-WGI_INLINE void start_rows(const wgi_lattice* l, int32_t begin, int32_t end, const bool counted)
+WGI_INLINE void start_rows(const wgi_lattice* l, wgf8 factor, int32_t j, const wgi_edge_kind kind)
 {
-    const wgi_project_grid* g = &l->grid;
+    const wgi_project_grid* g = &l->half;
+    for (int32_t k = 1; k <= g->nz; ++k)
+        for (int32_t h = 1; h <= g->nx; h += 8) {
+            const size_t at = wgi_project_cell(g, h, j, k);
+            const wgf8 x = wgf8_load(l->b[0] + at) * wgi_lattice_reciprocals(l, 0, at, kind);
+            wgf8_store(l->x[0] + at, factor * x);
+        }
+}
+
+/// The first half sweep from x = 0, on colour 0: x = factor b / diagonal.
+void WGI_ISA(lattice_start)(const wgi_lattice* l, float factor, int32_t begin, int32_t end)
+{
     for (int32_t j = begin; j < end; ++j)
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const wgi8 mine = wgi_colour_lanes(j, k, 0);
-            const size_t row = wgi_project_cell(g, 1, j, k);
-            for (int32_t i = 0; i < g->nx; i += 8) {
-                const size_t at = row + (size_t)i;
-                const wgf8 x = wgf8_load(l->b + at) * reciprocals(l, at, counted);
-                wgf8_store(l->x + at, wgf8_select(mine, x, wgf8_set(0.0f)));
-            }
-        }
+        WGI_BY_KIND(l, start_rows, l, wgf8_set(factor), j)
 }
 
-// The first half sweep from x = 0: colour 0 solved, colour 1 still zero.
-void WGI_ISA(lattice_start)(const wgi_lattice* l, int32_t begin, int32_t end)
+// Up a column, so that the values above and below are those of the steps before and after.
+WGI_INLINE void sweep_column(
+    const wgi_lattice* l, const float factor, int32_t colour, int32_t j, size_t at,
+    const bool whole, const wgi_edge_kind kind)
 {
-    if (l->counted)
-        start_rows(l, begin, end, true);
-    else
-        start_rows(l, begin, end, false);
-}
-
-// Up a column: along a row the neighbours would be loaded from a vector that has just been stored,
-// and wait for it. The vector below is taken as it was before its own update, which has not changed
-// the lanes of the other colour.
-WGI_INLINE void
-sweep_column(const wgi_lattice* l, int32_t colour, int32_t j, size_t at, const bool counted)
-{
-    const size_t step[3] = { 1, l->grid.slab, l->grid.pitch };
-    wgf8 below = wgf8_load(l->x + at - step[2]), here = wgf8_load(l->x + at);
-    for (int32_t k = 1; k <= l->grid.nz; ++k, at += step[2]) {
-        const wgf8 above = wgf8_load(l->x + at + step[2]);
-        wgf8 low[3] = { wgf8_load(l->x + at - step[0]), wgf8_load(l->x + at - step[1]), below };
-        wgf8 high[3] = { wgf8_load(l->x + at + step[0]), wgf8_load(l->x + at + step[1]), above };
-        for (int axis = 0; axis < 3 && !counted; ++axis) {
-            low[axis] = low[axis] * wgf8_load(l->weight[axis] + at);
-            high[axis] = high[axis] * wgf8_load(l->weight[axis] + at + step[axis]);
+    const size_t pitch = l->half.pitch;
+    const float *other = l->x[1 - colour], *b = l->b[colour];
+    float* x = l->x[colour];
+    wgf8 below = wgf8_load(other + at - pitch), here = wgf8_load(other + at);
+    for (int32_t k = 1; k <= l->half.nz; ++k, at += pitch) {
+        const wgf8 above = wgf8_load(other + at + pitch);
+        const wgf8 around =
+            wgi_lattice_sum(l, other, colour, (j + k) & 1, at, below, here, above, kind);
+        const wgf8 solved =
+            (wgf8_load(b + at) + around) * wgi_lattice_reciprocals(l, colour, at, kind);
+        if (whole) {
+            wgf8_store(x + at, solved);
+        } else {
+            const wgf8 before = wgf8_load(x + at);
+            wgf8_store(x + at, before + wgf8_set(factor) * (solved - before));
         }
-        const wgf8 around = ((low[0] + high[0]) + (low[1] + high[1])) + (low[2] + high[2]);
-        const wgf8 x = (wgf8_load(l->b + at) + around) * reciprocals(l, at, counted);
-        wgf8_store(l->x + at, wgf8_select(wgi_colour_lanes(j, k, colour), x, here));
         below = here;
         here = above;
     }
 }
 
 WGI_INLINE void
-sweep_slabs(const wgi_lattice* l, int32_t colour, int32_t begin, int32_t end, const bool counted)
+sweep_slab(const wgi_lattice* l, float factor, int32_t colour, int32_t j, const wgi_edge_kind kind)
 {
-    for (int32_t j = begin; j < end; ++j)
-        for (int32_t i = 0; i < l->grid.nx; i += 8)
-            sweep_column(l, colour, j, wgi_project_cell(&l->grid, i + 1, j, 1), counted);
-}
-
-void WGI_ISA(lattice_sweep)(const wgi_lattice* l, int32_t colour, int32_t begin, int32_t end)
-{
-    if (l->counted)
-        sweep_slabs(l, colour, begin, end, true);
-    else
-        sweep_slabs(l, colour, begin, end, false);
-}
-
-WGI_INLINE void residual_rows(const wgi_lattice* l, int32_t begin, int32_t end, const bool counted)
-{
-    const wgi_project_grid* g = &l->grid;
-    const wgf8 zero = wgf8_set(0.0f);
-    for (int32_t j = begin; j < end; ++j)
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const size_t row = wgi_project_cell(g, 1, j, k);
-            for (int32_t i = 0; i < g->nx; i += 8) {
-                const size_t at = row + (size_t)i;
-                const wgf8 d = diagonals(l, at, counted);
-                const wgf8 r = (wgf8_load(l->b + at) + neighbours(l, l->x, at, counted)) -
-                               d * wgf8_load(l->x + at);
-                wgf8_store(l->r + at, wgf8_select(d == zero, zero, r));
-            }
-        }
-}
-
-/// r = b - A x.
-void WGI_ISA(lattice_residual)(const wgi_lattice* l, int32_t begin, int32_t end)
-{
-    if (l->counted)
-        residual_rows(l, begin, end, true);
-    else
-        residual_rows(l, begin, end, false);
-}
-
-// ---- transfers -----------------------------------------------------------------------------
-
-// The two fine places a coarse cell covers and the two beyond, with their weights; one place where
-// the axis has a single cell and is not coarsened.
-typedef struct reach {
-    int count;
-    int32_t first;
-    float weight[4];
-} reach;
-
-WGI_INLINE reach fine_reach(int32_t coarse, int32_t fine_size)
-{
-    if (fine_size == 1)
-        return (reach){ 1, 1, { 1.0f, 0.0f, 0.0f, 0.0f } };
-    reach r = { 4, 2 * coarse - 2, { 0.25f, 0.75f, 0.75f, 0.25f } };
-    if (2 * coarse + 1 > fine_size + 1) // the last one covers a single fine cell
-        r.count = 3;
-    return r;
-}
-
-// Sum of the fine residual's rows below one coarse row, eight cells of it.
-WGI_INLINE wgf8 gathered(const wgi_lattice* fine, const reach* y, const reach* z, int32_t i)
-{
-    wgf8 total = wgf8_set(0.0f);
-    for (int b = 0; b < y->count; ++b) {
-        wgf8 slab = wgf8_set(0.0f);
-        for (int c = 0; c < z->count; ++c) {
-            const size_t at = wgi_project_cell(&fine->grid, i, y->first + b, z->first + c);
-            slab += wgf8_set(z->weight[c]) * wgf8_load(fine->r + at);
-        }
-        total += wgf8_set(y->weight[b]) * slab;
+    for (int32_t h = 1; h <= l->half.nx; h += 8) {
+        const size_t at = wgi_project_cell(&l->half, h, j, 1);
+        if (factor == 1.0f)
+            sweep_column(l, factor, colour, j, at, true, kind);
+        else
+            sweep_column(l, factor, colour, j, at, false, kind);
     }
+}
+
+/// One half sweep: each cell of a colour goes `factor` of the way to the value that solves it.
+void WGI_ISA(lattice_sweep)(
+    const wgi_lattice* l, float factor, int32_t colour, int32_t begin, int32_t end)
+{
+    for (int32_t j = begin; j < end; ++j)
+        WGI_BY_KIND(l, sweep_slab, l, factor, colour, j)
+}
+
+// ---- to the coarser level ------------------------------------------------------------------
+
+WGI_INLINE wgf8 residual_at(
+    const wgi_lattice* l, int32_t colour, int32_t parity, size_t at, const wgi_edge_kind kind)
+{
+    const size_t pitch = l->half.pitch;
+    const float* other = l->x[1 - colour];
+    const wgf8 around = wgi_lattice_sum(
+        l, other, colour, parity, at, wgf8_load(other + at - pitch), wgf8_load(other + at),
+        wgf8_load(other + at + pitch), kind);
+    return wgi_lattice_masked(
+        l, colour, at, wgf8_load(l->b[colour] + at) + around, wgf8_load(l->x[colour] + at), kind);
+}
+
+WGI_INLINE void residual_rows(
+    const wgi_lattice* l, const wgi_halves* out, double* slab_sum, int32_t j,
+    const wgi_edge_kind kind)
+{
+    wgi_product_sum sum = { { 0 }, { 0 } };
+    for (int32_t colour = 0; colour < 2; ++colour)
+        for (int32_t k = 1; k <= l->half.nz; ++k)
+            for (int32_t h = 1; h <= l->half.nx; h += 8) {
+                const size_t at = wgi_project_cell(&l->half, h, j, k);
+                const wgf8 r = residual_at(l, colour, (j + k) & 1, at, kind);
+                wgf8_store(out->colour[colour] + at, r);
+                wgi_add_product(&sum, r, r);
+            }
+    *slab_sum = wgi_total(&sum);
+}
+
+/// out = b - A x; `out` may be b. Slab sums of its squares.
+void WGI_ISA(lattice_residual)(
+    const wgi_lattice* l, const wgi_halves* out, double* slab_sums, int32_t begin, int32_t end)
+{
+    for (int32_t j = begin; j < end; ++j)
+        WGI_BY_KIND(l, residual_rows, l, out, &slab_sums[j - 1], j)
+}
+
+// Sum of colour 0's residual over the rows below one coarse row, at eight places of a row: in
+// natural order, since both cells of a place belong to the same coarse one.
+WGI_INLINE wgf8
+gathered(const wgi_lattice* fine, int32_t j, int32_t k, int32_t h, const wgi_edge_kind kind)
+{
+    const int32_t last_j = j < fine->half.ny ? j + 1 : j, last_k = k < fine->half.nz ? k + 1 : k;
+    wgf8 total = wgf8_set(0.0f);
+    for (int32_t y = j; y <= last_j; ++y)
+        for (int32_t z = k; z <= last_k; ++z)
+            total +=
+                residual_at(fine, 0, (y + z) & 1, wgi_project_cell(&fine->half, h, y, z), kind);
     return total;
 }
 
-static void restrict_row(const wgi_lattice* fine, const wgi_lattice* coarse, int32_t j, int32_t k)
+WGI_INLINE void restrict_slab(
+    const wgi_lattice* fine, const wgi_lattice* coarse, int32_t j, const wgi_edge_kind kind)
 {
-    const reach y = fine_reach(j, fine->grid.ny), z = fine_reach(k, fine->grid.nz);
-    float* to = coarse->b + wgi_project_cell(&coarse->grid, 1, j, k);
-    if (fine->grid.nx == 1) {
-        to[0] = gathered(fine, &y, &z, 1)[0];
-        return;
-    }
-    const wgf8 far = wgf8_set(0.25f), near = wgf8_set(0.75f);
-    // Lane 7 of `before` is the fine cell just before the first one of the block.
-    wgf8 before = wgf8_set(0.0f), here = gathered(fine, &y, &z, 1);
-    for (int32_t i = 0; i < coarse->grid.nx; i += 8) {
-        const int32_t first = 2 * i + 1, last = fine->grid.nx;
-        const wgf8 zero = wgf8_set(0.0f);
-        const wgf8 next = first + 8 <= last ? gathered(fine, &y, &z, first + 8) : zero;
-        const wgf8 after = first + 16 <= last ? gathered(fine, &y, &z, first + 16) : zero;
-        const wgf8 odd = wgf8_shuffle(here, next, 0, 2, 4, 6, 8, 10, 12, 14);
-        const wgf8 even = wgf8_shuffle(here, next, 1, 3, 5, 7, 9, 11, 13, 15);
-        const wgf8 low = wgf8_shuffle(before, even, 7, 8, 9, 10, 11, 12, 13, 14);
-        const wgf8 high = wgf8_shuffle(odd, after, 1, 2, 3, 4, 5, 6, 7, 8);
-        wgf8_store(to + i, near * (odd + even) + far * (low + high));
-        before = next;
-        here = after;
+    const wgi_project_grid* g = &coarse->half;
+    for (int32_t k = 1; k <= g->nz; ++k) {
+        const int32_t odd = (j + k) & 1;
+        for (int32_t h = 1; h <= g->nx; h += 8) {
+            const size_t at = wgi_project_cell(g, h, j, k);
+            const int32_t from = 2 * h - 1;
+            const wgf8 first = gathered(fine, 2 * j - 1, 2 * k - 1, from, kind);
+            wgf8 second = wgf8_set(0.0f);
+            if (from + 8 <= fine->half.nx)
+                second = gathered(fine, 2 * j - 1, 2 * k - 1, from + 8, kind);
+            wgf8_store(coarse->b[odd] + at, wgi_odd_places(first, second));
+            wgf8_store(coarse->b[1 - odd] + at, wgi_even_places(first, second));
+        }
     }
 }
 
-// Cells of the coarse right side that are no unknowns are left 0 by their reciprocal later on.
+/// The coarse right side after a sweep that has left no residual on colour 1; slabs of `coarse`.
 void WGI_ISA(lattice_restrict)(
     const wgi_lattice* fine, const wgi_lattice* coarse, int32_t begin, int32_t end)
 {
     for (int32_t j = begin; j < end; ++j)
-        for (int32_t k = 1; k <= coarse->grid.nz; ++k) {
-            restrict_row(fine, coarse, j, k);
-            float* row = coarse->b + wgi_project_cell(&coarse->grid, 1, j, k);
-            for (size_t i = (size_t)coarse->grid.nx; i < coarse->grid.pitch - 8; ++i)
-                row[i] = 0.0f;
-        }
+        WGI_BY_KIND(fine, restrict_slab, fine, coarse, j)
 }
 
-// The coarse cell over a fine one and the nearer of its neighbours.
-typedef struct parents {
-    int32_t place[2];
-    float weight[2];
-} parents;
+// ---- to the finer level --------------------------------------------------------------------
 
-WGI_INLINE parents coarse_parents(int32_t fine, int32_t fine_size)
+// Four times the weight of the coarse cell over a fine one, and of the nearer of its neighbours;
+// an axis of one cell is not coarsened.
+typedef struct shares {
+    wgf8 near, far;
+} shares;
+
+WGI_INLINE shares axis_shares(int32_t size)
 {
-    if (fine_size == 1)
-        return (parents){ { 1, 1 }, { 1.0f, 0.0f } };
-    const int32_t own = (fine + 1) / 2;
-    return (parents){ { own, fine % 2 ? own - 1 : own + 1 }, { 0.75f, 0.25f } };
+    return size > 1 ? (shares){ wgf8_set(3.0f), wgf8_set(1.0f) }
+                    : (shares){ wgf8_set(4.0f), wgf8_set(0.0f) };
 }
 
-WGI_INLINE wgf8 spread(const wgi_lattice* coarse, const parents* y, const parents* z, int32_t i)
+typedef struct prolongation {
+    const wgi_lattice* fine;
+    const float *own, *other; // the coarse slab over the fine one, and the nearer beside it
+    shares x, y, z;
+    int32_t j;
+} prolongation;
+
+// Sixteen times the correction at the odd and even cells of eight places, along x and y alone.
+WGI_INLINE void spread(const prolongation* p, size_t from, wgf8* odd, wgf8* even)
 {
-    wgf8 value[2];
-    for (int b = 0; b < 2; ++b) {
-        const float* own = coarse->x + wgi_project_cell(&coarse->grid, i, y->place[b], z->place[0]);
-        const float* other =
-            coarse->x + wgi_project_cell(&coarse->grid, i, y->place[b], z->place[1]);
-        value[b] =
-            wgf8_set(z->weight[0]) * wgf8_load(own) + wgf8_set(z->weight[1]) * wgf8_load(other);
-    }
-    return wgf8_set(y->weight[0]) * value[0] + wgf8_set(y->weight[1]) * value[1];
+    wgf8 u[3];
+    for (size_t n = 0; n < 3; ++n)
+        u[n] = p->y.near * wgf8_load(p->own + from + n - 1) +
+               p->y.far * wgf8_load(p->other + from + n - 1);
+    *odd = p->x.near * u[1] + p->x.far * u[0];
+    *even = p->x.near * u[1] + p->x.far * u[2];
 }
 
 WGI_INLINE void
-add_correction(const wgi_lattice* fine, size_t at, wgf8 correction, const bool counted)
+add_to(const wgi_lattice* l, int32_t colour, size_t at, wgf8 correction, const wgi_edge_kind kind)
 {
-    const wgf8 zero = wgf8_set(0.0f);
-    const wgi8 fixed = counted ? wgi_counts(fine->open + at) == wgi8_set(0)
-                               : wgf8_load(fine->reciprocal + at) == zero;
-    const wgf8 x = wgf8_load(fine->x + at);
-    wgf8_store(fine->x + at, wgf8_select(fixed, x, x + correction));
+    wgf8 kept = wgf8_set(1.0f / 64.0f) * correction;
+    if (kind != WGI_PLAIN)
+        kept = wgf8_select(wgi_lattice_unknowns(l, colour, at, kind), kept, wgf8_set(0.0f));
+    wgf8_store(l->x[colour] + at, wgf8_load(l->x[colour] + at) + kept);
 }
 
-WGI_INLINE void prolong_row(
-    const wgi_lattice* fine, const wgi_lattice* coarse, int32_t j, int32_t k, const bool counted)
+WGI_INLINE void
+add_row(const prolongation* p, size_t at, int32_t k, wgf8 odd, wgf8 even, const wgi_edge_kind kind)
 {
-    const parents y = coarse_parents(j, fine->grid.ny), z = coarse_parents(k, fine->grid.nz);
-    const size_t row = wgi_project_cell(&fine->grid, 1, j, k);
-    if (fine->grid.nx == 1) {
-        add_correction(fine, row, spread(coarse, &y, &z, 1), counted);
-        return;
-    }
-    const wgf8 far = wgf8_set(0.25f), near = wgf8_set(0.75f);
-    for (int32_t i = 0; i < coarse->grid.nx; i += 8) {
-        const wgf8 own = spread(coarse, &y, &z, i + 1);
-        const wgf8 odd = near * own + far * spread(coarse, &y, &z, i);
-        const wgf8 even = near * own + far * spread(coarse, &y, &z, i + 2);
-        const size_t at = row + 2 * (size_t)i;
-        add_correction(fine, at, wgf8_shuffle(odd, even, 0, 8, 1, 9, 2, 10, 3, 11), counted);
-        if (2 * i + 8 < fine->grid.nx)
-            add_correction(
-                fine, at + 8, wgf8_shuffle(odd, even, 4, 12, 5, 13, 6, 14, 7, 15), counted);
+    const int32_t odd_colour = (p->j + k) & 1;
+    add_to(p->fine, odd_colour, at, odd, kind);
+    add_to(p->fine, 1 - odd_colour, at, even, kind);
+}
+
+WGI_INLINE void prolong_column(
+    const prolongation* p, size_t from, size_t from_pitch, size_t at, const wgi_edge_kind kind)
+{
+    const size_t pitch = p->fine->half.pitch;
+    const int32_t nz = p->fine->half.nz;
+    wgf8 odd[3], even[3];
+    spread(p, from - from_pitch, &odd[0], &even[0]);
+    spread(p, from, &odd[1], &even[1]);
+    for (int32_t k = 1; k <= nz; k += 2, at += 2 * pitch) {
+        from += from_pitch;
+        spread(p, from, &odd[2], &even[2]);
+        add_row(
+            p, at, k, p->z.near * odd[1] + p->z.far * odd[0],
+            p->z.near * even[1] + p->z.far * even[0], kind);
+        if (k < nz)
+            add_row(
+                p, at + pitch, k + 1, p->z.near * odd[1] + p->z.far * odd[2],
+                p->z.near * even[1] + p->z.far * even[2], kind);
+        odd[0] = odd[1], even[0] = even[1];
+        odd[1] = odd[2], even[1] = even[2];
     }
 }
 
+WGI_INLINE void prolong_slab(
+    const wgi_lattice* fine, const wgi_lattice* coarse, int32_t j, const wgi_edge_kind kind)
+{
+    const wgi_project_grid *f = &fine->half, *c = &coarse->grid;
+    const int32_t own = (j + 1) / 2, other = j % 2 ? own - 1 : own + 1;
+    const prolongation p = { .fine = fine,
+                             .own = coarse->joined + (size_t)own * c->slab,
+                             .other = coarse->joined + (size_t)other * c->slab,
+                             .x = axis_shares(fine->grid.nx),
+                             .y = axis_shares(f->ny),
+                             .z = axis_shares(f->nz),
+                             .j = j };
+    for (int32_t h = 1; h <= f->nx; h += 8)
+        prolong_column(
+            &p, wgi_project_cell(c, h, 0, 1), c->pitch, wgi_project_cell(f, h, j, 1), kind);
+}
+
+/// Adds what coarse->joined interpolates to, on slabs of `fine`.
 void WGI_ISA(lattice_prolong)(
     const wgi_lattice* fine, const wgi_lattice* coarse, int32_t begin, int32_t end)
 {
     for (int32_t j = begin; j < end; ++j)
-        for (int32_t k = 1; k <= fine->grid.nz; ++k) {
-            if (fine->counted)
-                prolong_row(fine, coarse, j, k, true);
-            else
-                prolong_row(fine, coarse, j, k, false);
-        }
-}
-
-// ---- conjugate gradients -------------------------------------------------------------------
-
-WGI_INLINE double apply_slab(const wgi_cg* cg, int32_t j, const bool counted)
-{
-    const wgi_lattice* l = cg->lattice;
-    const wgi_project_grid* g = &l->grid;
-    wgi_product_sum sum = { { 0 }, { 0 } };
-    for (int32_t k = 1; k <= g->nz; ++k) {
-        const size_t row = wgi_project_cell(g, 1, j, k);
-        for (int32_t i = 0; i < g->nx; i += 8) {
-            const size_t at = row + (size_t)i;
-            const wgf8 p = wgf8_load(cg->direction + at);
-            const wgf8 d = diagonals(l, at, counted);
-            wgf8 q = d * p - neighbours(l, cg->direction, at, counted);
-            q = wgf8_select(d == wgf8_set(0.0f), wgf8_set(0.0f), q);
-            wgf8_store(cg->image + at, q);
-            wgi_add_product(&sum, p, q);
-        }
-    }
-    return wgi_total(&sum);
-}
-
-/// image = A direction; slab sums of direction . image.
-void WGI_ISA(cg_apply)(const wgi_cg* cg, int32_t begin, int32_t end)
-{
-    for (int32_t j = begin; j < end; ++j)
-        cg->slab_sums[j - 1] =
-            cg->lattice->counted ? apply_slab(cg, j, true) : apply_slab(cg, j, false);
-}
-
-/// solution += step direction, residual -= step image; slab sums of the residual's squares.
-void WGI_ISA(cg_advance)(const wgi_cg* cg, int32_t begin, int32_t end)
-{
-    const wgi_project_grid* g = &cg->lattice->grid;
-    const wgf8 step = wgf8_set(cg->factor);
-    for (int32_t j = begin; j < end; ++j) {
-        wgi_product_sum sum = { { 0 }, { 0 } };
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const size_t row = wgi_project_cell(g, 1, j, k);
-            for (int32_t i = 0; i < g->nx; i += 8) {
-                const size_t at = row + (size_t)i;
-                wgf8_store(
-                    cg->solution + at,
-                    wgf8_load(cg->solution + at) + step * wgf8_load(cg->direction + at));
-                const wgf8 r = wgf8_load(cg->residual + at) - step * wgf8_load(cg->image + at);
-                wgf8_store(cg->residual + at, r);
-                wgi_add_product(&sum, r, r);
-            }
-        }
-        cg->slab_sums[j - 1] = wgi_total(&sum);
-    }
-}
-
-/// Slab sums of residual . preconditioned.
-void WGI_ISA(cg_dot)(const wgi_cg* cg, int32_t begin, int32_t end)
-{
-    const wgi_project_grid* g = &cg->lattice->grid;
-    for (int32_t j = begin; j < end; ++j) {
-        wgi_product_sum sum = { { 0 }, { 0 } };
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const size_t row = wgi_project_cell(g, 1, j, k);
-            for (int32_t i = 0; i < g->nx; i += 8)
-                wgi_add_product(
-                    &sum, wgf8_load(cg->residual + row + i),
-                    wgf8_load(cg->preconditioned + row + i));
-        }
-        cg->slab_sums[j - 1] = wgi_total(&sum);
-    }
-}
-
-/// direction = preconditioned + factor direction.
-void WGI_ISA(cg_turn)(const wgi_cg* cg, int32_t begin, int32_t end)
-{
-    const wgi_project_grid* g = &cg->lattice->grid;
-    const wgf8 factor = wgf8_set(cg->factor);
-    for (int32_t j = begin; j < end; ++j)
-        for (int32_t k = 1; k <= g->nz; ++k) {
-            const size_t row = wgi_project_cell(g, 1, j, k);
-            for (int32_t i = 0; i < g->nx; i += 8) {
-                const size_t at = row + (size_t)i;
-                wgf8_store(
-                    cg->direction + at,
-                    wgf8_load(cg->preconditioned + at) + factor * wgf8_load(cg->direction + at));
-            }
-        }
+        WGI_BY_KIND(fine, prolong_slab, fine, coarse, j)
 }

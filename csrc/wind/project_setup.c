@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wind/project_solvers.h"
+#include "wind/project_multigrid.h"
 
 enum { CACHE_LINE = 64 };
 
@@ -166,6 +166,8 @@ static void carve(wgi_project_call* call, wgi_arena* kept, wgi_arena* work, bool
     carve_fields(call, work);
     if (wants_null(call, solid))
         carve_null(call, kept);
+    if (call->parameters.method == WG_PROJECT_SOR)
+        wgi_lattice_carve_counted(&call->multigrid[0].level[0], call->projection.grid, work);
     if (call->parameters.method == WG_PROJECT_MULTIGRID)
         wgi_multigrid_carve_compact(call, kept);
     if (call->parameters.method == WG_PROJECT_PCG)

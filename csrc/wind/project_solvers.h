@@ -32,9 +32,9 @@ enum { WGI_MULTIGRID_LEVELS = 20 };
 typedef struct wgi_multigrid {
     int32_t level_count; // 0 where the lattice has no cell
     wgi_lattice level[WGI_MULTIGRID_LEVELS];
-    float* direction;  // of conjugate gradients, finest level
-    float* solution;   // of the same
-    double* slab_sums; // [ny of the finest]
+    wgi_halves solution, direction, image; // of conjugate gradients, finest level
+    double* slab_sums[2];                  // [ny of the finest] each
+    wgi_edges edges[2];                    // of two levels, while they are built
 } wgi_multigrid;
 
 /// At the head of the scratch: what earlier calls have built there, and for which marks.

@@ -2,30 +2,34 @@
 #include <math.h>
 
 #include "support/parallel.h"
-#include "wind/project_solvers.h"
+#include "wind/project_multigrid.h"
+#include "wind/project_pipeline.h"
 
 enum { SLAB_GRAIN = 4 };
 
+// Half sweeps in one pass through the cache.
+enum { HALF_SWEEPS = 4 };
+
 typedef struct sor_job {
-    const wgi_project_call* call;
+    const wgi_lattice* lattice;
     float factor;
-    int32_t colour, first_colour;
+    int32_t first_colour;
 } sor_job;
 
-static void sor_slabs(size_t begin, size_t end, void* context)
+static void sor_stage(const void* context, int32_t stage, int32_t j)
 {
     const sor_job* job = context;
-    wgi_kernels()->project_sor_sweep(
-        &job->call->projection, job->factor, job->colour, (int32_t)begin + 1, (int32_t)end + 1);
+    const int32_t colour = (job->first_colour + stage) % 2;
+    wgi_kernels()->lattice_sweep(job->lattice, job->factor, colour, j, j + 1);
 }
 
-static void sor_sweep(wgi_project_call* call, sor_job* job)
+static void many_sor_sweeps(wgi_project_call* call, const sor_job* job, int32_t count)
 {
-    const size_t slabs = (size_t)call->projection.grid.ny;
-    for (int32_t half = 0; half < 2; ++half) {
-        job->colour = half == 0 ? job->first_colour : 1 - job->first_colour;
-        wgi_parallel_for(call->exec, slabs, SLAB_GRAIN, sor_slabs, job);
-    }
+    const wgi_lattice* l = job->lattice;
+    for (int32_t left = 2 * count; left > 0; left -= HALF_SWEEPS)
+        wgi_pipeline(
+            call->exec, l->half.ny, left < HALF_SWEEPS ? left : HALF_SWEEPS, sor_stage, job);
+    wgi_lattice_unload(call, l, (const float*[]){ l->x[0], l->x[1] });
 }
 
 // Young's optimal factor for a box with phi = 0 around it: 2 / (1 + sqrt(1 - rho^2)), rho the
@@ -134,7 +138,7 @@ static void many_jacobi_sweeps(wgi_project_call* call, int32_t count)
 
 // ---- iterations ----------------------------------------------------------------------------
 
-static bool watched_sweeps(wgi_project_call* call, sor_job* job, double* residual)
+static bool watched_sweeps(wgi_project_call* call, const sor_job* job, double* residual)
 {
     const double goal = call->parameters.tolerance * call->norm;
     bool met = false;
@@ -142,7 +146,7 @@ static bool watched_sweeps(wgi_project_call* call, sor_job* job, double* residua
         if (call->parameters.method == WG_PROJECT_JACOBI)
             many_jacobi_sweeps(call, 1);
         else
-            sor_sweep(call, job);
+            many_sor_sweeps(call, job, 1);
         ++call->result.iterations;
         *residual = wgi_project_residual_norm(call);
         met = *residual <= goal;
@@ -153,8 +157,12 @@ static bool watched_sweeps(wgi_project_call* call, sor_job* job, double* residua
 bool wgi_project_sweeps(wgi_project_call* call)
 {
     const bool jacobi = call->parameters.method == WG_PROJECT_JACOBI;
-    sor_job job = { .call = call };
+    wgi_lattice* l = &call->multigrid[0].level[0];
+    sor_job job = { .lattice = l };
     if (!jacobi) {
+        l->plain = !call->projection.solid && call->projection.grid.nx % 16 == 0;
+        wgi_lattice_fill_counted(l, &call->projection);
+        wgi_lattice_load(call, l, call->projection.pressure == NULL);
         job.factor = (float)optimal_factor(&call->projection.grid);
         job.first_colour = first_colour(call);
     }
@@ -167,8 +175,8 @@ bool wgi_project_sweeps(wgi_project_call* call)
         if (jacobi)
             many_jacobi_sweeps(
                 call, call->parameters.iterations - (call->projection.sweep_at_once ? 1 : 0));
-        for (int32_t n = 0; n < call->parameters.iterations && !jacobi; ++n)
-            sor_sweep(call, &job);
+        else
+            many_sor_sweeps(call, &job, call->parameters.iterations);
         if (call->measure) {
             wgi_null_remove(&call->null, &call->projection.grid, call->projection.right_side);
             residual = wgi_project_residual_norm(call);

@@ -1,0 +1,174 @@
+// The vector work of conjugate gradients on a lattice, and the way between its two layouts.
+#include "wind/project_kernels.h"
+
+#include "wind/project_lattice_rows.h"
+
+// ---- layouts -------------------------------------------------------------------------------
+
+WGI_INLINE void split_row(
+    const wgi_lattice* l, const float* whole, wgf8 factor, const wgi_halves* out, int32_t j,
+    int32_t k)
+{
+    const int32_t odd = (j + k) & 1;
+    const size_t from = wgi_project_cell(&l->grid, 1, j, k);
+    const size_t to = wgi_project_cell(&l->half, 1, j, k);
+    for (int32_t h = 0; h < l->half.nx; h += 8) {
+        const float* at = whole + from + 2 * (size_t)h;
+        const wgf8 first = wgf8_load(at);
+        const wgf8 second = 2 * h + 8 < l->grid.nx ? wgf8_load(at + 8) : wgf8_set(0.0f);
+        wgf8_store(out->colour[odd] + to + h, factor * wgi_odd_places(first, second));
+        wgf8_store(out->colour[1 - odd] + to + h, factor * wgi_even_places(first, second));
+    }
+}
+
+/// Takes a field of all cells, 0 beside them, apart into its colours, times `factor`.
+void WGI_ISA(lattice_split)(
+    const wgi_lattice* l, const float* whole, float factor, const wgi_halves* out, int32_t begin,
+    int32_t end)
+{
+    for (int32_t j = begin; j < end; ++j)
+        for (int32_t k = 1; k <= l->grid.nz; ++k)
+            split_row(l, whole, wgf8_set(factor), out, j, k);
+}
+
+// Cells without an open face keep what `whole` holds, a phi that no equation knows.
+WGI_INLINE void join_row(
+    const wgi_lattice* l, const wgi_halves* from, float* whole, int32_t j, int32_t k,
+    const wgi_edge_kind kind)
+{
+    const int32_t odd = (j + k) & 1;
+    const size_t to = wgi_project_cell(&l->grid, 1, j, k);
+    const size_t at = wgi_project_cell(&l->half, 1, j, k);
+    for (int32_t h = 0; h < l->half.nx; h += 8) {
+        float* out = whole + to + 2 * (size_t)h;
+        const size_t here = at + (size_t)h;
+        const wgf8 o = wgf8_load(from->colour[odd] + here);
+        const wgf8 e = wgf8_load(from->colour[1 - odd] + here);
+        wgf8 value[2] = { wgf8_shuffle(o, e, 0, 8, 1, 9, 2, 10, 3, 11),
+                          wgf8_shuffle(o, e, 4, 12, 5, 13, 6, 14, 7, 15) };
+        const int32_t vectors = 2 * h + 8 < l->grid.nx ? 2 : 1;
+        for (int32_t n = 0; n < vectors; ++n) {
+            if (kind == WGI_COUNTED) {
+                const uint8_t *a = l->open[odd] + here + 4 * n,
+                              *b = l->open[1 - odd] + here + 4 * n;
+                const uint8_t open[8] = { a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3] };
+                value[n] =
+                    wgf8_select(wgi_counts(open) == wgi8_set(0), wgf8_load(out + 8 * n), value[n]);
+            }
+            wgf8_store(out + 8 * n, value[n]);
+        }
+    }
+}
+
+WGI_INLINE void join_slab(
+    const wgi_lattice* l, const wgi_halves* from, float* whole, int32_t j, const wgi_edge_kind kind)
+{
+    for (int32_t k = 1; k <= l->grid.nz; ++k)
+        join_row(l, from, whole, j, k, kind);
+}
+
+/// Puts a field's colours together.
+void WGI_ISA(lattice_join)(
+    const wgi_lattice* l, const wgi_halves* from, float* whole, int32_t begin, int32_t end)
+{
+    for (int32_t j = begin; j < end; ++j)
+        WGI_BY_KIND(l, join_slab, l, from, whole, j)
+}
+
+// ---- conjugate gradients -------------------------------------------------------------------
+
+WGI_INLINE void apply_slab(const wgi_cg* cg, int32_t j, const wgi_edge_kind kind)
+{
+    const wgi_lattice* l = cg->lattice;
+    const size_t pitch = l->half.pitch;
+    wgi_product_sum curvature = { { 0 }, { 0 } }, descent = { { 0 }, { 0 } };
+    for (int32_t colour = 0; colour < 2; ++colour) {
+        const float* other = cg->direction.colour[1 - colour];
+        for (int32_t k = 1; k <= l->half.nz; ++k)
+            for (int32_t h = 1; h <= l->half.nx; h += 8) {
+                const size_t at = wgi_project_cell(&l->half, h, j, k);
+                const wgf8 p = wgf8_load(cg->direction.colour[colour] + at);
+                const wgf8 around = wgi_lattice_sum(
+                    l, other, colour, (j + k) & 1, at, wgf8_load(other + at - pitch),
+                    wgf8_load(other + at), wgf8_load(other + at + pitch), kind);
+                const wgf8 q = -wgi_lattice_masked(l, colour, at, around, p, kind);
+                wgf8_store(cg->image.colour[colour] + at, q);
+                wgi_add_product(&curvature, p, q);
+                wgi_add_product(&descent, p, wgf8_load(l->b[colour] + at));
+            }
+    }
+    cg->slab_sums[0][j - 1] = wgi_total(&curvature);
+    cg->slab_sums[1][j - 1] = wgi_total(&descent);
+}
+
+/// image = A direction; slab sums of direction . image and direction . residual.
+void WGI_ISA(cg_apply)(const wgi_cg* cg, int32_t begin, int32_t end)
+{
+    for (int32_t j = begin; j < end; ++j)
+        WGI_BY_KIND(cg->lattice, apply_slab, cg, j)
+}
+
+// The entries of one slab, rows and the zeros between them.
+typedef struct span {
+    size_t begin, end;
+} span;
+
+WGI_INLINE span slab_span(const wgi_project_grid* g, int32_t j)
+{
+    return (span){ wgi_project_cell(g, 1, j, 1), wgi_project_cell(g, 1, j, g->nz) + g->pitch - 8 };
+}
+
+/// solution += factor direction, residual -= factor image; slab sums of the residual's squares.
+void WGI_ISA(cg_advance)(const wgi_cg* cg, int32_t begin, int32_t end)
+{
+    const wgf8 step = wgf8_set(cg->factor);
+    for (int32_t j = begin; j < end; ++j) {
+        const span s = slab_span(&cg->lattice->half, j);
+        wgi_product_sum sum = { { 0 }, { 0 } };
+        for (int colour = 0; colour < 2; ++colour) {
+            float *solution = cg->solution.colour[colour], *residual = cg->lattice->b[colour];
+            const float* direction = cg->direction.colour[colour];
+            const float* image = cg->image.colour[colour];
+            for (size_t at = s.begin; at < s.end; at += 8) {
+                wgf8_store(
+                    solution + at, wgf8_load(solution + at) + step * wgf8_load(direction + at));
+                const wgf8 r = wgf8_load(residual + at) - step * wgf8_load(image + at);
+                wgf8_store(residual + at, r);
+                wgi_add_product(&sum, r, r);
+            }
+        }
+        cg->slab_sums[0][j - 1] = wgi_total(&sum);
+    }
+}
+
+/// Slab sums of preconditioned . image.
+void WGI_ISA(cg_dot)(const wgi_cg* cg, int32_t begin, int32_t end)
+{
+    for (int32_t j = begin; j < end; ++j) {
+        const span s = slab_span(&cg->lattice->half, j);
+        wgi_product_sum sum = { { 0 }, { 0 } };
+        for (int colour = 0; colour < 2; ++colour)
+            for (size_t at = s.begin; at < s.end; at += 8)
+                wgi_add_product(
+                    &sum, wgf8_load(cg->lattice->x[colour] + at),
+                    wgf8_load(cg->image.colour[colour] + at));
+        cg->slab_sums[0][j - 1] = wgi_total(&sum);
+    }
+}
+
+/// direction = preconditioned - factor direction.
+void WGI_ISA(cg_turn)(const wgi_cg* cg, int32_t begin, int32_t end)
+{
+    const wgf8 factor = wgf8_set(cg->factor);
+    for (int32_t j = begin; j < end; ++j) {
+        const span s = slab_span(&cg->lattice->half, j);
+        for (int colour = 0; colour < 2; ++colour) {
+            const float* preconditioned = cg->lattice->x[colour];
+            float* direction = cg->direction.colour[colour];
+            for (size_t at = s.begin; at < s.end; at += 8)
+                wgf8_store(
+                    direction + at,
+                    wgf8_load(preconditioned + at) - factor * wgf8_load(direction + at));
+        }
+    }
+}
