@@ -184,7 +184,7 @@ def test_units_are_read_from_names_or_asked_for():
     scaled = files.minimal().decode()
     tenfold = read(scaled.encode(), units="dm")
     assert_allclose(tenfold.length * 10, read(scaled.encode()).length, **CLOSE)
-    with pytest.raises(ValueError, match="units: expected m, dm, cm or mm"):
+    with pytest.raises(ValueError, match=r"units: expected m, dm, cm, mm or 0\.1mm"):
         read(scaled.encode(), units="inch")
 
 

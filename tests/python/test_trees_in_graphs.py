@@ -59,6 +59,71 @@ def test_a_branch_in_the_column_of_its_axis_leaves_the_axis_where_it_was():
     assert [graph.complex[index[k]] for k in (3, 5)] == [axis[2], axis[1]]
 
 
+def graph_file(columns, *rows):
+    head = files.MTG_HEAD + "ENTITY-CODE" + "\t" * 3 + "\t".join(columns) + "\n"
+    return (head + "\n".join(rows) + "\n").encode()
+
+
+def test_lines_of_the_first_column_go_on_without_a_caret_where_they_begin_no_plant():
+    """As openalea.mtg reads the older notation, in which nothing but a plant stands alone."""
+    rows = ["/P1/A1", "/S1<S2", "\t+A2", "\t^/S3", "<S4", "/P2/A1", "/S1"]
+    graph = read_mtg(io.BytesIO((files.MTG_HEAD + "TOPO\n" + "\n".join(rows) + "\n").encode()))
+    s = [i for i in range(len(graph)) if graph.symbol[i] == "S"]
+    assert [graph.parent[i] for i in s] == [-1, s[0], s[1], s[1], -1]
+    plants = [i for i in range(len(graph)) if graph.symbol[i] == "P"]
+    assert [graph.at_scale(i, 1) for i in s] == [plants[0]] * 4 + [plants[1]]
+
+
+def test_numbers_in_columns_without_a_name_are_told_and_refused_when_strict():
+    content = graph_file(["length", "diameter_cm"], "/P1/A1/S1\t\t\t1.5\t4", "\t+A2/S1\t0.5\t1")
+    (told,) = [
+        repair
+        for repair in wg.read_tree(io.BytesIO(content), bad_rows="drop").report.repairs
+        if repair.kind == "unnamed-columns"
+    ]
+    assert told.rows == (content.decode().splitlines().index("\t+A2/S1\t0.5\t1"),)
+    with pytest.raises(wg.TreeFormatError, match=r"columns that the header does not name.*strict"):
+        wg.read_tree(io.BytesIO(content), bad_rows="drop", strict=True)
+
+
+def test_diameters_that_are_missing_at_the_top_are_taken_from_the_bottom():
+    content = graph_file(
+        ["length_m", "BottomDia_cm", "TopDia_cm"],
+        "/P1/A1/S1\t\t\t1\t6\t4", "^<S2\t\t\t1\t3\t", "^<S3\t\t\t1\t\t2",
+    )  # fmt: skip
+    tree = wg.read_tree(io.BytesIO(content))
+    assert_allclose(tree.segments.radius, [0.02, 0.015, 0.01])
+    assert tree.report.radius_provenance == "measured (TopDia_cm, cm; BottomDia_cm, cm)"
+
+
+@pytest.mark.parametrize(
+    ("height", "thick", "unit"),
+    [(3.0, 35, 1e-3), (400, 12, 1e-2), (400, 110, 1e-3), (1500, 400, 1e-4), (250, 500, 1e-4)],
+)
+def test_the_unit_of_diameters_is_guessed_from_how_slender_the_plant_becomes(height, thick, unit):
+    """Of cm, mm and 0.1 mm the one that makes it nearest to 40 times as high as thick."""
+    content = graph_file(
+        ["XX", "YY", "ZZ", "TopDia"],
+        f"/P1/A1/S1\t\t\t0\t0\t0\t{thick}", f"^<S2\t\t\t0\t0\t{height}\t{thick}",
+    )  # fmt: skip
+    tree = wg.read_tree(io.BytesIO(content))
+    assert_allclose(tree.segments.radius[-1], thick * unit / 2)
+    assert any("times as high as thick" in repair.message for repair in tree.report.repairs)
+
+
+def test_the_size_of_a_plant_counts_from_where_its_parts_begin(data):
+    """Braeburn's first metre hangs on the point of its coarsest part: 1038 units, not 213."""
+    tree = wg.read_tree(data / "openalea-mtg" / "braeburn.mtg")
+    assert tree.report.units.startswith("mm, guessed")
+    assert_allclose(tree.tip[:, 2].max(), 1.038, rtol=1e-3)
+    tree = wg.read_tree(data / "openalea-mtg" / "agraf.mtg", bad_rows="drop")
+    assert tree.report.radius_provenance == "measured (TopDia, 0.1 mm)"
+    asked = wg.read_tree(
+        data / "openalea-mtg" / "agraf.mtg", bad_rows="drop", units="mm,0.1mm", strict=False
+    )
+    assert_allclose(asked.volume, tree.volume)
+
+
 def test_an_entity_observed_again_keeps_the_later_values():
     text = (files.MTG_HEAD + "ENTITY-CODE\t\t\tlength\tdiameter_cm\n/P1/A1/S1\t\t\t1.5\t4\n"
             "*\t\t\t2.5\t\n\t+A2/S1\t\t0.5\t1\n\t*\t\t\t2\n")  # fmt: skip

@@ -19,6 +19,7 @@ from .readers.source import Content, read_bytes
 
 _TOKEN = re.compile(r"\s*(<<|\+\+|[/<+])?\s*([^\W\d]+)(\d*)", re.A)
 _SUFFIX = re.compile(r"(?:([^\W\d]+)\d*)*", re.A)
+_NUMBER = re.compile(r"[-+]?\d+([.,]\d*)?$")
 _SECTIONS = ("CODE", "CLASSES", "DESCRIPTION", "FEATURES", "MTG")
 _LONGEST_RUN = 10_000
 _MOST = 2_000_000
@@ -153,6 +154,8 @@ class _Builder:
         self.first_feature = min(columns, default=10**9)
         self.notes = notes
         self.cursors: dict[int, tuple[int, int, str]] = {}
+        self.unmarked: list[int] = []  # lines that go on in the first column without a ^
+        self.unnamed: list[int] = []  # lines with numbers in columns that have no name
         self.last: dict[tuple[int, int], int] = {}  # last part by complex and scale
 
     def read(self, body: list[tuple[int, str]]) -> None:
@@ -166,13 +169,40 @@ class _Builder:
                 self._line(number, code, depth)
             elif depth not in self.cursors:
                 self.notes.refuse(f"line {number}: {code[:30]!r} has no entity to observe again")
-            self._features(cells, depth)
+            self._features(number, cells, depth)
+        if self.unmarked:
+            self.notes.noticed(
+                "no-caret",
+                f"{len(self.unmarked)} line(s) in the first column have no ^ and no new plant: "
+                "each goes on where the line above in that column ends",
+                [number - 1 for number in self.unmarked],
+            )
+        if self.unnamed:
+            self.notes.repaired(
+                "unnamed-columns",
+                f"{len(self.unnamed)} line(s) hold numbers in columns that the header does not "
+                "name: passed over",
+                [number - 1 for number in self.unnamed],
+            )
+
+    def _goes_on(self, code: str) -> bool:
+        """Without a ^ an entity in the first column begins a plant, unless it cannot: one that
+        follows or branches, or a part of what stands there."""
+        token = _TOKEN.match(code)
+        if token is None or not len(self.graph):
+            return False
+        if (token[1] or "/") != "/":
+            return True
+        return self.graph.classes.get(token[2], 0) > self.graph.scale[0]
 
     def _line(self, number: int, code: str, depth: int) -> None:
         follows = code.startswith("^")
         code = code.lstrip("^").strip()
         from_column = depth if follows else depth - 1
         cursor = self.cursors.get(from_column)
+        if depth == 0 and not follows and self._goes_on(code):
+            cursor = self.cursors.get(0)
+            self.unmarked.append(number)
         if cursor is None and from_column >= 0:
             self.notes.refuse(
                 f"line {number}: {code[:30]!r} has no entity to hang on in column {from_column}"
@@ -262,10 +292,12 @@ class _Builder:
         before = self.graph.parent[vertex]
         return self.last.get((before, scale), -1) if before >= 0 else -1
 
-    def _features(self, cells: list[str], depth: int) -> None:
+    def _features(self, number: int, cells: list[str], depth: int) -> None:
         """Cells of the feature columns belong to the last entity of the line, or of the column
         where a star observes it again: the later value counts."""
         vertex = self.cursors[depth][0] if depth in self.cursors else len(self.graph) - 1
         for i, cell in enumerate(cells[depth + 1 :], start=depth + 1):
-            if cell.strip() and i in self.columns:
+            if self.columns and i not in self.columns and _NUMBER.match(cell.strip()):
+                self.unnamed += [number] if number not in self.unnamed[-1:] else []
+            elif cell.strip() and i in self.columns:
                 self.graph.features.setdefault(self.columns[i], {})[vertex] = cell.strip()

@@ -20,7 +20,7 @@ from .tree import Tree
 
 __all__ = ["FolderReading", "read_folder", "read_tree", "read_trees"]
 
-_UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001}
+_UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "0.1mm": 0.0001}
 
 
 def read_tree(
@@ -77,8 +77,8 @@ def read_tree(
         For cylinders without a radius or with radius 0 (m): one for all, or the pipe model from
         tips of 2 mm or of the radius given.
     units : str, optional
-        Unit of the file's lengths, "m", "dm", "cm" or "mm", where it is not the format's own;
-        "cm,mm" says lengths and diameters of a multiscale tree graph.
+        Unit of the file's lengths, "m", "dm", "cm", "mm" or "0.1mm", where it is not the format's
+        own; "cm,mm" says lengths and diameters of a multiscale tree graph.
     recentre : bool
         Put the base of the trunk at the origin; `Tree.offset` keeps what was subtracted.
     encoding : str, optional
@@ -250,5 +250,5 @@ def _check_units(units: str | None) -> tuple[float, float] | None:
         return None
     parts = [part.strip() for part in str(units).split(",")]
     if len(parts) > 2 or any(part not in _UNITS for part in parts):
-        raise ValueError(f"units: expected m, dm, cm or mm, or two of them, got {units!r}")
+        raise ValueError(f"units: expected m, dm, cm, mm or 0.1mm, or two of them, got {units!r}")
     return _UNITS[parts[0]], _UNITS[parts[-1]]

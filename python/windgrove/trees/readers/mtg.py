@@ -28,6 +28,7 @@ _DIAMETERS = (
     *("bottomdia", "botdia", "basdia"),
 )
 _RADII = ("radius", "topradius", "rad")
+_SLENDER = 40.0  # height by thickness, from 20 in the open to 100 in a stand
 _GOLDEN = np.radians(137.50776405003785)  # between successive branches where no angle is given
 _SPREAD = np.radians(45.0)  # of a branch from its parent where no angle is given
 
@@ -120,40 +121,54 @@ class _Geometry:
     def _size(self) -> tuple[float, float, float]:
         """Extent of the points or longest vertex, and up to where that is m and cm."""
         if self.kind == "points" and self.point is not None:
-            point = self.point[self.rows]
+            above = np.array(self.graph.complex)[self.rows]
+            used = np.concatenate([self.rows, np.unique(above[above >= 0])])
+            point = self.point[used]
             return float((np.nanmax(point, 0) - np.nanmin(point, 0)).max()), 30.0, 500.0
         assert self.length is not None
         return float(np.nanmax(np.abs(self.length[self.rows]))), 5.0, 300.0
 
     def _choose_radii(self) -> None:
-        names = self.names
-        name = next((names[n] for n in (*_DIAMETERS, *_RADII) if n in names), None)
+        """From the first feature of diameters or radii; where it is empty, from the next."""
         self.radius = np.full(len(self.graph), np.nan)
-        self.provenance = "not in the file"
-        if name is None:
-            return
-        values = self._values([name])[:, 0]
-        known = values[self.rows][np.isfinite(values[self.rows])]
-        if not len(known):
-            return
-        scale = self._diameter_scale(name, float(known.max()))
-        half = 1.0 if _plain(name) in _RADII else 0.5
-        self.radius = values * scale * half
-        self.provenance = f"measured ({name}, {_unit_name(scale)})"
+        used: list[str] = []
+        for plain in (*_DIAMETERS, *_RADII):
+            name = self.names.get(plain)
+            values = None if name is None else self._values([name])[:, 0]
+            if name is None or values is None:
+                continue
+            new = np.isfinite(values[self.rows]) & ~np.isfinite(self.radius[self.rows])
+            if not new.any():
+                continue
+            half = 1.0 if plain in _RADII else 0.5
+            largest = float(np.nanmax(values[self.rows])) * 2 * half
+            scale = self._diameter_scale(name, largest)
+            filled = np.isfinite(self.radius)
+            self.radius = np.where(filled, self.radius, values * scale * half)
+            used.append(f"{name}, {_unit_name(scale)}")
+        self.provenance = f"measured ({'; '.join(used)})" if used else "not in the file"
 
     def _diameter_scale(self, name: str, largest: float) -> float:
+        """Metres in a unit of a feature of diameters."""
         given = self.options.units
         if given is not None:
             return given[1]
         if unit_of(name)[1] != 1.0:
             return unit_of(name)[1]
-        if largest > 3:  # no stem is 3 m thick, and callipers read millimetres
-            self.notes.repaired(
-                "units-guessed",
-                f"{name} up to {largest:.4g} was taken as mm (units='cm,mm' says both)",
-            )
-            return 0.001
-        return self.scale
+        if largest <= 3:  # no stem is 3 m thick, and callipers read millimetres
+            return self.scale
+        scale, why = 0.001, ""
+        if self.kind == "points":
+            height = self._size()[0] * self.scale
+            units = [u for u in (0.01, 0.001, 0.0001) if u <= max(self.scale, 0.001)]
+            scale = min(units, key=lambda u: abs(np.log(height / (largest * u) / _SLENDER)))
+            why = f", which makes the plant {height / (largest * scale):.2g} times as high as thick"
+        self.notes.repaired(
+            "units-guessed",
+            f"{name} up to {largest:.4g} was taken as {_unit_name(scale)}{why} (units='cm,mm' "
+            "says both)",
+        )
+        return scale
 
     def cylinders(self) -> Cylinders:
         """The cylinders of the chosen scale."""
@@ -277,4 +292,6 @@ def _plain(name: str) -> str:
 
 
 def _unit_name(scale: Any) -> str:
-    return {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}.get(scale, f"{scale:g} m")
+    return {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm", 0.0001: "0.1 mm"}.get(
+        scale, f"{scale:g} m"
+    )
