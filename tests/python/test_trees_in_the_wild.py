@@ -208,6 +208,8 @@ FOREIGN = {
     "cut xz": (lzma.compress(files.minimal())[:-20], "xz data is broken"),
     "cut bzip2": (bz2.compress(files.minimal())[:-20], "bzip2 data is broken"),
     "cut zip": (zipped({"a.csv": files.minimal()})[:-20], "zip data is broken"),
+    "MATLAB 4": (np.array([0, 3, 1, 0, 4], "<i4").tobytes() + b"Rad\0" + bytes(24), "MATLAB 4"),
+    "Octave text": (b"# Created by Octave 6.4.0, Mon\n# name: QSM\n", "Octave's own text"),
     "mark only": (b"\xef\xbb\xbf", "is empty"),
     "branch table": (b"0\t0\t12\t3\t0\t1\t30\t0.1\n1\t1\t1\t0.4\t45\t2\t90\t0.02\n", "8 number"),
 }
@@ -371,3 +373,18 @@ def test_a_preset_of_the_first_ez_tree_is_named():
                b' "gnarliness": 0.3, "lengthMultiplier": 0.8}}')  # fmt: skip
     with pytest.raises(wg.TreeFormatError, match="first versions of ez-tree"):
         wg.read_tree(io.BytesIO(content))
+
+
+def test_variables_of_treeqsm_2_0_in_a_struct_are_a_model():
+    flat = {"Rad": files.RADIUS[:, None], "Len": files.LENGTH[:, None], "Sta": files.START,
+            "Axe": files.AXIS, "CPar": files.PARENT[:, None] + 1,
+            "CExt": files.EXTENSION[:, None]}  # fmt: skip
+    tree = wg.read_tree(io.BytesIO(files.mat({"QSM": flat})))
+    np.testing.assert_allclose(tree.volume.sum(), files.VOLUME.sum())
+
+
+def test_an_empty_model_before_others_is_passed_over():
+    empty = {"cylinder": {name: v[:0] for name, v in files.cylinder_struct().items()}}
+    tree = wg.read_tree(io.BytesIO(files.mat({"A": empty, "B": files.model()})))
+    np.testing.assert_allclose(tree.volume, files.BRANCH_VOLUME)
+    assert "number 1 was taken" in tree.report.repairs[-1].message

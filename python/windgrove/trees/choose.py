@@ -86,7 +86,8 @@ def _numbers_only(content: Content) -> bool:
 
 
 def pick(parsed: list[Parsed], model: int | None) -> Parsed:
-    """One tree of the file: the model asked for, else the first model or the largest tree."""
+    """One tree of the file: the model asked for, else the first that is not empty, or the largest
+    tree."""
     if model is not None:
         number = checks.integer(model, "model")
         if not -len(parsed) <= number < len(parsed):
@@ -94,7 +95,7 @@ def pick(parsed: list[Parsed], model: int | None) -> Parsed:
                 f"model: the file holds {len(parsed)} tree(s) or model(s), got {number}"
             )
         return parsed[number]
-    chosen = 0
+    chosen = next((i for i, one in enumerate(parsed) if one.size), 0)
     if not parsed[0].alternative:
         chosen = max(range(len(parsed)), key=lambda i: (parsed[i].size, -i))
     if len(parsed) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 
 _SPREADSHEET = "a spreadsheet ({}): save the sheet with the cylinders as CSV"
 _POINTS = "a point cloud ({}): a tree has to be reconstructed from it first"
@@ -57,4 +58,23 @@ def what_it_is(raw: bytes) -> str | None:
         return "a Python pickle, which is never opened: write the cylinders as CSV"
     if len(raw) < 1000 and _ANNEX.match(raw):
         return "a git-annex link, not the file: git annex get fetches it"
+    if _is_matlab_4(raw):
+        return "a MATLAB 4 file: save -v7 writes one that holds structs"
     return None
+
+
+def _is_matlab_4(raw: bytes) -> bool:
+    """Its header: type, rows, columns, imaginary part, length of the name; then the name."""
+    for order in "<>":
+        if len(raw) < 24:
+            return False
+        kind, rows, columns, imaginary, size = struct.unpack(order + "5i", raw[:20])
+        name = raw[20 : 20 + min(max(size, 1), 65)]
+        if (
+            kind in (0, 10, 20, 30, 40, 50, 1000, 1010, 1020, 1030, 1040, 1050)
+            and min(rows, columns) > 0
+            and imaginary in (0, 1)
+            and re.fullmatch(rb"[A-Za-z]\w*\x00", name)
+        ):
+            return True
+    return False

@@ -63,16 +63,21 @@ def _load(content: Content, notes: Notes) -> dict[str, Any]:
 def _models(variables: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(variable, model) for each model: a dict with `cylinder` columns and what else there is."""
     if set(variables) >= set(_FLAT):
-        cylinder = {ours: variables[theirs] for theirs, ours in _FLAT.items()}
-        runs = matrix(variables.get("BoC"))
-        if runs.ndim == 2 and runs.shape[1:] == (3,):
-            cylinder["branch"], cylinder["BranchOrder"] = runs[:, 0], runs[:, 1]
-        if "CExt" in variables:
-            cylinder["extension"] = variables["CExt"]
-        yield "flat", {"cylinder": cylinder}
+        yield "flat", _from_flat(variables)
         return
     for name in sorted(variables):
         yield from ((name, model) for model in _structs(variables[name], _DEPTH))
+
+
+def _from_flat(variables: dict[str, Any]) -> dict[str, Any]:
+    """A model from the variables of TreeQSM 2.0, or a struct of them."""
+    cylinder = {ours: variables[theirs] for theirs, ours in _FLAT.items()}
+    runs = matrix(variables.get("BoC"))
+    if runs.ndim == 2 and runs.shape[1:] == (3,):
+        cylinder["branch"], cylinder["BranchOrder"] = runs[:, 0], runs[:, 1]
+    if "CExt" in variables:
+        cylinder["extension"] = variables["CExt"]
+    return {"cylinder": cylinder}
 
 
 def _structs(value: Any, depth: int) -> Iterator[dict[str, Any]]:
@@ -84,6 +89,8 @@ def _structs(value: Any, depth: int) -> Iterator[dict[str, Any]]:
             yield from _structs(item, depth - 1)
         elif _is_cylinder(item):
             yield {"cylinder": item}
+        elif set(item) >= set(_FLAT):
+            yield _from_flat(item)
         elif _is_cylinder(_first(item.get("cylinder"))):
             yield {**item, "cylinder": _first(item["cylinder"])}
         else:
