@@ -27,84 +27,36 @@ static bool is_met(const wgi_project_call* call)
 
 // ---- compact -------------------------------------------------------------------------------
 
-// The first cycles correct phi as they are; from then on conjugate gradients take care of what a
-// coarse cell cannot know, such as a wall or a one-cell gap inside it.
-enum { PLAIN_CYCLES = 2 };
-
 void wgi_multigrid_carve_compact(wgi_project_call* call, wgi_arena* arena)
 {
     wgi_multigrid_carve(&call->multigrid[0], call->projection.grid, true, arena);
 }
 
-typedef struct layout_job {
-    const wgi_lattice* lattice;
-    const float* whole;
-    float* out;
-    float factor;
-    wgi_halves halves;
-} layout_job;
-
-static void split_slabs(size_t begin, size_t end, void* context)
-{
-    const layout_job* job = context;
-    wgi_kernels()->lattice_split(
-        job->lattice, job->whole, job->factor, &job->halves, (int32_t)begin + 1, (int32_t)end + 1);
-}
-
-static void join_slabs(size_t begin, size_t end, void* context)
-{
-    const layout_job* job = context;
-    wgi_kernels()->lattice_join(
-        job->lattice, &job->halves, job->out, (int32_t)begin + 1, (int32_t)end + 1);
-}
-
-// A is minus the Laplacian.
-void wgi_lattice_load(wgi_project_call* call, const wgi_lattice* l, bool from_zero)
-{
-    const wgi_projection* p = &call->projection;
-    const size_t slabs = (size_t)l->grid.ny;
-    layout_job job = {
-        .lattice = l, .whole = p->right_side, .factor = -1.0f, .halves = { { l->b[0], l->b[1] } }
-    };
-    wgi_parallel_for(call->exec, slabs, SLAB_GRAIN, split_slabs, &job);
-    if (from_zero)
-        return;
-    job.whole = p->phi;
-    job.factor = 1.0f;
-    job.halves = (wgi_halves){ { l->x[0], l->x[1] } };
-    wgi_parallel_for(call->exec, slabs, SLAB_GRAIN, split_slabs, &job);
-}
-
-void wgi_lattice_unload(wgi_project_call* call, const wgi_lattice* l, const float* const from[2])
-{
-    layout_job job = { .lattice = l,
-                       .out = call->projection.phi,
-                       .halves = { { (float*)from[0], (float*)from[1] } } };
-    wgi_parallel_for(call->exec, (size_t)l->grid.ny, SLAB_GRAIN, join_slabs, &job);
-}
-
-// One pass for the phi at hand; returns the iterations done.
+// One pass for the phi at hand; returns the iterations done. The first cycles correct phi as they
+// are; then conjugate gradients take care of what a coarse cell cannot know, such as a wall or a
+// one-cell gap inside it.
 static int32_t improve(wgi_project_call* call, wgi_cg_goal goal, bool first, double* norm)
 {
+    wgi_projection* p = &call->projection;
     wgi_multigrid* m = &call->multigrid[0];
     const wgi_lattice* l = &m->level[0];
-    const bool from_zero = first && !call->projection.pressure;
-    const bool watched = call->parameters.tolerance > 0.0;
-    wgi_lattice_load(call, l, from_zero);
+    const bool from_zero = first && !p->pressure, eager = call->parameters.tolerance > 0.0;
+    const wgi_whole whole = { p->right_side, from_zero ? NULL : p->phi, p->phi };
     int32_t done = 0;
-    if (first) {
-        const int32_t most = goal.iterations < PLAIN_CYCLES ? goal.iterations : PLAIN_CYCLES;
-        done = wgi_multigrid_cycles(
-            m, call->exec, from_zero, (wgi_cg_goal){ most, goal.norm }, watched, norm);
-        if (done == goal.iterations || (done > 0 && watched && *norm <= goal.norm)) {
-            wgi_lattice_unload(call, l, (const float*[]){ l->x[0], l->x[1] });
-            return done;
-        }
+    if (first)
+        done = wgi_multigrid_cycles(m, call->exec, &whole, eager, goal, norm);
+    else
+        wgi_lattice_load(l, call->exec, &whole);
+    if (done == goal.iterations)
+        return done;
+    if (done > 0 && *norm <= goal.norm) {
+        wgi_lattice_unload(l, call->exec, &(wgi_halves){ { l->x[0], l->x[1] } }, p->phi);
+        return done;
     }
     *norm = wgi_multigrid_take_residual(m, call->exec);
     goal.iterations -= done;
     done += wgi_multigrid_gradients(m, call->exec, goal, norm);
-    wgi_lattice_unload(call, l, (const float*[]){ m->solution.colour[0], m->solution.colour[1] });
+    wgi_lattice_unload(l, call->exec, &m->solution, p->phi);
     return done;
 }
 
@@ -112,7 +64,7 @@ bool wgi_project_multigrid(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
     wgi_multigrid* m = &call->multigrid[0];
-    m->level[0].plain = !p->solid && p->grid.nx % 16 == 0;
+    wgi_lattice_describe(&m->level[0], p);
     if (!call->reuse)
         wgi_multigrid_compact(m, p);
     const double goal = share_of_goal(call) * call->norm;

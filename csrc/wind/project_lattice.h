@@ -29,6 +29,7 @@ typedef struct wgi_lattice {
     wgi_project_grid half; // one colour: layout of the arrays of two below
     bool counted;          // all weights 1 or 0, and 0 only where the neighbour is no unknown
     bool plain;            // counted, and every entry of a row is a cell with six open faces
+    const uint8_t* counts; // counted: the diagonal of all cells, in the layout of `grid`
     uint8_t* open[2];      // counted: the diagonal
     float* weight[6];      // else: of colour 0, to the neighbours low and high along x, y, z
     float* diagonal[2];    // else: all weights of a cell, ground included

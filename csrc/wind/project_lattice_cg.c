@@ -40,22 +40,18 @@ WGI_INLINE void join_row(
     const size_t to = wgi_project_cell(&l->grid, 1, j, k);
     const size_t at = wgi_project_cell(&l->half, 1, j, k);
     for (int32_t h = 0; h < l->half.nx; h += 8) {
-        float* out = whole + to + 2 * (size_t)h;
-        const size_t here = at + (size_t)h;
-        const wgf8 o = wgf8_load(from->colour[odd] + here);
-        const wgf8 e = wgf8_load(from->colour[1 - odd] + here);
-        wgf8 value[2] = { wgf8_shuffle(o, e, 0, 8, 1, 9, 2, 10, 3, 11),
-                          wgf8_shuffle(o, e, 4, 12, 5, 13, 6, 14, 7, 15) };
-        const int32_t vectors = 2 * h + 8 < l->grid.nx ? 2 : 1;
-        for (int32_t n = 0; n < vectors; ++n) {
-            if (kind == WGI_COUNTED) {
-                const uint8_t *a = l->open[odd] + here + 4 * n,
-                              *b = l->open[1 - odd] + here + 4 * n;
-                const uint8_t open[8] = { a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3] };
-                value[n] =
-                    wgf8_select(wgi_counts(open) == wgi8_set(0), wgf8_load(out + 8 * n), value[n]);
-            }
-            wgf8_store(out + 8 * n, value[n]);
+        const size_t out = to + 2 * (size_t)h;
+        const wgf8 o = wgf8_load(from->colour[odd] + at + h);
+        const wgf8 e = wgf8_load(from->colour[1 - odd] + at + h);
+        const wgf8 value[2] = { wgf8_shuffle(o, e, 0, 8, 1, 9, 2, 10, 3, 11),
+                                wgf8_shuffle(o, e, 4, 12, 5, 13, 6, 14, 7, 15) };
+        const size_t vectors = 2 * h + 8 < l->grid.nx ? 2 : 1;
+        for (size_t n = 0; n < vectors; ++n) {
+            const wgi8 none = kind == WGI_COUNTED
+                                  ? wgi_counts(l->counts + out + 8 * n) == wgi8_set(0)
+                                  : wgi8_set(0);
+            const wgf8 before = wgf8_load(whole + out + 8 * n);
+            wgf8_store(whole + out + 8 * n, wgf8_select(none, before, value[n]));
         }
     }
 }
@@ -77,28 +73,39 @@ void WGI_ISA(lattice_join)(
 
 // ---- conjugate gradients -------------------------------------------------------------------
 
-WGI_INLINE void apply_slab(const wgi_cg* cg, int32_t j, const wgi_edge_kind kind)
+typedef struct image_sums {
+    wgi_product_sum curvature, descent;
+} image_sums;
+
+WGI_INLINE void apply_side(
+    const wgi_cg* cg, const int32_t colour, int32_t j, image_sums* sums, const wgi_edge_kind kind)
 {
     const wgi_lattice* l = cg->lattice;
-    const size_t pitch = l->half.pitch;
-    wgi_product_sum curvature = { { 0 }, { 0 } }, descent = { { 0 }, { 0 } };
-    for (int32_t colour = 0; colour < 2; ++colour) {
-        const float* other = cg->direction.colour[1 - colour];
-        for (int32_t k = 1; k <= l->half.nz; ++k)
-            for (int32_t h = 1; h <= l->half.nx; h += 8) {
-                const size_t at = wgi_project_cell(&l->half, h, j, k);
-                const wgf8 p = wgf8_load(cg->direction.colour[colour] + at);
-                const wgf8 around = wgi_lattice_sum(
-                    l, other, colour, (j + k) & 1, at, wgf8_load(other + at - pitch),
-                    wgf8_load(other + at), wgf8_load(other + at + pitch), kind);
-                const wgf8 q = -wgi_lattice_masked(l, colour, at, around, p, kind);
-                wgf8_store(cg->image.colour[colour] + at, q);
-                wgi_add_product(&curvature, p, q);
-                wgi_add_product(&descent, p, wgf8_load(l->b[colour] + at));
-            }
-    }
-    cg->slab_sums[0][j - 1] = wgi_total(&curvature);
-    cg->slab_sums[1][j - 1] = wgi_total(&descent);
+    wgi_side s = wgi_lattice_side(l, colour);
+    s.x = cg->direction.colour[colour];
+    s.other = cg->direction.colour[1 - colour];
+    float* image = cg->image.colour[colour];
+    const size_t first = wgi_project_cell(&l->half, 1, j, 1);
+    const int32_t nx = l->half.nx, nz = l->half.nz;
+    for (int32_t k = 0; k < nz; ++k)
+        for (int32_t h = 0; h < nx; h += 8) {
+            const size_t at = first + (size_t)k * s.pitch + (size_t)h;
+            const wgf8 p = wgf8_load(s.x + at);
+            const wgf8 around = wgi_lattice_around(s, (j + k + 1) & 1, at, kind);
+            const wgf8 q = -wgi_lattice_masked(s, at, around, p, kind);
+            wgf8_store(image + at, q);
+            wgi_add_product(&sums->curvature, p, q);
+            wgi_add_product(&sums->descent, p, wgf8_load(s.b + at));
+        }
+}
+
+WGI_INLINE void apply_slab(const wgi_cg* cg, int32_t j, const wgi_edge_kind kind)
+{
+    image_sums sums = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
+    apply_side(cg, 0, j, &sums, kind);
+    apply_side(cg, 1, j, &sums, kind);
+    cg->slab_sums[0][j - 1] = wgi_total(&sums.curvature);
+    cg->slab_sums[1][j - 1] = wgi_total(&sums.descent);
 }
 
 /// image = A direction; slab sums of direction . image and direction . residual.

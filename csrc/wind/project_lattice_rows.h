@@ -28,63 +28,91 @@ WGI_INLINE wgf8 wgi_even_places(wgf8 first, wgf8 second)
     return wgf8_shuffle(first, second, 1, 3, 5, 7, 9, 11, 13, 15);
 }
 
-WGI_INLINE wgf8
-wgi_lattice_reciprocals(const wgi_lattice* l, int32_t colour, size_t at, const wgi_edge_kind kind)
+/// One colour of a lattice, and the other one, where all its neighbours are. In local variables: for
+/// all the compiler knows a store could change what is read through a pointer.
+typedef struct wgi_side {
+    int32_t colour;
+    size_t pitch, slab;
+    const float *other, *b, *reciprocal, *diagonal;
+    float* x;
+    const uint8_t* open;
+    const float *low[3], *high[3]; // weights of colour 0, along x, y, z
+} wgi_side;
+
+WGI_INLINE wgi_side wgi_lattice_side(const wgi_lattice* l, int32_t colour)
+{
+    return (wgi_side){ .colour = colour,
+                       .pitch = l->half.pitch,
+                       .slab = l->half.slab,
+                       .other = l->x[1 - colour],
+                       .b = l->b[colour],
+                       .reciprocal = l->reciprocal[colour],
+                       .diagonal = l->diagonal[colour],
+                       .x = l->x[colour],
+                       .open = l->open[colour],
+                       .low = { l->weight[0], l->weight[2], l->weight[4] },
+                       .high = { l->weight[1], l->weight[3], l->weight[5] } };
+}
+
+WGI_INLINE wgf8 wgi_lattice_reciprocals(wgi_side s, size_t at, const wgi_edge_kind kind)
 {
     if (kind == WGI_PLAIN)
         return wgf8_set(1.0f / 6.0f);
-    if (kind == WGI_COUNTED)
-        return wgi_reciprocals(l->open[colour] + at);
-    return wgf8_load(l->reciprocal[colour] + at);
+    return kind == WGI_COUNTED ? wgi_reciprocals(s.open + at) : wgf8_load(s.reciprocal + at);
 }
 
 /// All ones in the lanes that are unknowns; not for the plain kind, which has no others.
-WGI_INLINE wgi8
-wgi_lattice_unknowns(const wgi_lattice* l, int32_t colour, size_t at, const wgi_edge_kind kind)
+WGI_INLINE wgi8 wgi_lattice_unknowns(wgi_side s, size_t at, const wgi_edge_kind kind)
 {
     if (kind == WGI_COUNTED)
-        return wgi_counts(l->open[colour] + at) != wgi8_set(0);
-    return wgf8_load(l->reciprocal[colour] + at) != wgf8_set(0.0f);
+        return wgi_counts(s.open + at) != wgi8_set(0);
+    return wgf8_load(s.reciprocal + at) != wgf8_set(0.0f);
 }
 
 /// `sum` - diagonal x, 0 where there is no unknown.
-WGI_INLINE wgf8 wgi_lattice_masked(
-    const wgi_lattice* l, int32_t colour, size_t at, wgf8 sum, wgf8 x, const wgi_edge_kind kind)
+WGI_INLINE wgf8
+wgi_lattice_masked(wgi_side s, size_t at, wgf8 sum, wgf8 x, const wgi_edge_kind kind)
 {
     if (kind == WGI_PLAIN)
         return sum - wgf8_set(6.0f) * x;
-    const wgf8 diagonal = kind == WGI_COUNTED ? wgf8_from_int(wgi_counts(l->open[colour] + at))
-                                              : wgf8_load(l->diagonal[colour] + at);
+    const wgf8 diagonal =
+        kind == WGI_COUNTED ? wgf8_from_int(wgi_counts(s.open + at)) : wgf8_load(s.diagonal + at);
     const wgf8 zero = wgf8_set(0.0f);
     return wgf8_select(diagonal == zero, zero, sum - diagonal * x);
 }
 
-/// Weighted sum over the six neighbours of eight cells of a colour, each axis' pair first.
+/// Weighted sum over the six neighbours of eight cells, each axis' pair first.
 ///
-/// @param other   the array of the other colour, where all neighbours are
-/// @param parity  of j + k: the row's cells of `colour` are at odd places where this equals it
+/// @param parity  of j + k: the row's cells of the colour are at odd places where this equals it
 /// @param below,here,above  `other` at the same place of the rows k - 1, k, k + 1
 WGI_INLINE wgf8 wgi_lattice_sum(
-    const wgi_lattice* l, const float* other, int32_t colour, int32_t parity, size_t at, wgf8 below,
-    wgf8 here, wgf8 above, const wgi_edge_kind kind)
+    wgi_side s, int32_t parity, size_t at, wgf8 below, wgf8 here, wgf8 above,
+    const wgi_edge_kind kind)
 {
-    const size_t slab = l->half.slab, pitch = l->half.pitch;
-    const bool odd = parity == colour;
+    const bool odd = parity == s.colour;
     const size_t beside = odd ? at - 1 : at + 1;
-    const wgf8 side = wgf8_load(other + beside);
-    const wgf8 front = wgf8_load(other + at - slab), back = wgf8_load(other + at + slab);
+    const wgf8 side = wgf8_load(s.other + beside);
+    const wgf8 front = wgf8_load(s.other + at - s.slab), back = wgf8_load(s.other + at + s.slab);
     if (kind != WGI_WEIGHTED)
         return ((side + here) + (front + back)) + (below + above);
     // Edges are kept by the cell of colour 0; seen from the other end, low and high are exchanged.
-    float* const* w = l->weight;
-    if (colour == 0) {
-        const size_t near = odd ? 1 : 0;
-        return ((wgf8_load(w[1 - near] + at) * side + wgf8_load(w[near] + at) * here) +
-                (wgf8_load(w[2] + at) * front + wgf8_load(w[3] + at) * back)) +
-               (wgf8_load(w[4] + at) * below + wgf8_load(w[5] + at) * above);
+    if (s.colour == 0) {
+        const float *to_side = odd ? s.low[0] : s.high[0], *to_here = odd ? s.high[0] : s.low[0];
+        return ((wgf8_load(to_side + at) * side + wgf8_load(to_here + at) * here) +
+                (wgf8_load(s.low[1] + at) * front + wgf8_load(s.high[1] + at) * back)) +
+               (wgf8_load(s.low[2] + at) * below + wgf8_load(s.high[2] + at) * above);
     }
-    const size_t near = odd ? 0 : 1;
-    return ((wgf8_load(w[1 - near] + beside) * side + wgf8_load(w[near] + at) * here) +
-            (wgf8_load(w[3] + at - slab) * front + wgf8_load(w[2] + at + slab) * back)) +
-           (wgf8_load(w[5] + at - pitch) * below + wgf8_load(w[4] + at + pitch) * above);
+    const float *to_side = odd ? s.high[0] : s.low[0], *to_here = odd ? s.low[0] : s.high[0];
+    const size_t slab = s.slab, pitch = s.pitch;
+    return ((wgf8_load(to_side + beside) * side + wgf8_load(to_here + at) * here) +
+            (wgf8_load(s.high[1] + at - slab) * front + wgf8_load(s.low[1] + at + slab) * back)) +
+           (wgf8_load(s.high[2] + at - pitch) * below + wgf8_load(s.low[2] + at + pitch) * above);
+}
+
+/// The same, all loaded.
+WGI_INLINE wgf8 wgi_lattice_around(wgi_side s, int32_t parity, size_t at, const wgi_edge_kind kind)
+{
+    return wgi_lattice_sum(
+        s, parity, at, wgf8_load(s.other + at - s.pitch), wgf8_load(s.other + at),
+        wgf8_load(s.other + at + s.pitch), kind);
 }

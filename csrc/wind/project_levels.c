@@ -229,6 +229,12 @@ void wgi_lattice_fill_counted(wgi_lattice* l, const wgi_projection* p)
     wgi_kernels()->lattice_split_counts(l, p->open, 1, l->grid.ny + 1);
 }
 
+void wgi_lattice_describe(wgi_lattice* l, const wgi_projection* p)
+{
+    l->counts = p->open;
+    l->plain = !p->solid && p->grid.nx % 16 == 0;
+}
+
 void wgi_multigrid_compact(wgi_multigrid* m, const wgi_projection* p)
 {
     wgi_lattice_fill_counted(&m->level[0], p);

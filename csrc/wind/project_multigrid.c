@@ -13,7 +13,10 @@
 #include "support/parallel.h"
 #include "wind/project_pipeline.h"
 
-enum { SLAB_GRAIN = 4, COARSEST_SWEEPS = 4 };
+enum { SLAB_GRAIN = 4, COARSEST_SWEEPS = 4, PLAIN_CYCLES = 2 };
+
+// Cycles that leave more than this of a residual are better off inside conjugate gradients.
+static const double good_rate = 0.25;
 
 // Of the sweep before and the one after the coarse correction; see docs/numerics/projection.md.
 static const float relax_before = 1.15f, relax_after = 1.35f;
@@ -23,31 +26,48 @@ static const float relax_before = 1.15f, relax_after = 1.35f;
 typedef struct lattice_job {
     const wgi_lattice *fine, *coarse;
     bool from_zero;
+    const wgi_whole* load; // taken in on the way down from zero, or NULL
+    float* found;          // written on the way up, or NULL
 } lattice_job;
+
+static void load_slabs(const wgi_lattice* l, const wgi_whole* whole, int32_t begin, int32_t end)
+{
+    const wgi_halves b = { { l->b[0], l->b[1] } }, x = { { l->x[0], l->x[1] } };
+    wgi_kernels()->lattice_split(l, whole->right_side, -1.0f, &b, begin, end);
+    if (whole->start)
+        wgi_kernels()->lattice_split(l, whole->start, 1.0f, &x, begin, end);
+}
 
 static void go_down(const void* context, int32_t stage, int32_t j)
 {
     const lattice_job* job = context;
-    const int32_t ny = job->fine->half.ny;
-    if (stage == 0 && job->from_zero)
-        wgi_kernels()->lattice_start(job->fine, relax_before, j, j + 1);
-    else if (stage == 0)
-        wgi_kernels()->lattice_sweep(job->fine, relax_before, 0, j, j + 1);
-    else if (stage == 1)
-        wgi_kernels()->lattice_sweep(job->fine, 1.0f, 1, j, j + 1);
-    else if (j % 2 == 0 || j == ny)
-        wgi_kernels()->lattice_restrict(job->fine, job->coarse, (j + 1) / 2, (j + 1) / 2 + 1);
+    const wgi_lattice* l = job->fine;
+    if (stage == 0 && job->from_zero) {
+        if (job->load)
+            load_slabs(l, job->load, j, j + 1);
+        wgi_kernels()->lattice_start(l, relax_before, j, j + 1);
+    } else if (stage == 0) {
+        wgi_kernels()->lattice_sweep(l, relax_before, 0, j, j + 1);
+    } else if (stage == 1) {
+        wgi_kernels()->lattice_sweep(l, 1.0f, 1, j, j + 1);
+    } else if (j % 2 == 0 || j == l->half.ny) {
+        wgi_kernels()->lattice_restrict(l, job->coarse, (j + 1) / 2, (j + 1) / 2 + 1);
+    }
 }
 
 static void go_up(const void* context, int32_t stage, int32_t j)
 {
     const lattice_job* job = context;
-    if (stage == 0)
+    const wgi_halves x = { { job->fine->x[0], job->fine->x[1] } };
+    if (stage == 0) {
         wgi_kernels()->lattice_prolong(job->fine, job->coarse, j, j + 1);
-    else if (stage == 1)
+    } else if (stage == 1) {
         wgi_kernels()->lattice_sweep(job->fine, relax_after, 0, j, j + 1);
-    else
+    } else {
         wgi_kernels()->lattice_sweep(job->fine, 1.0f, 1, j, j + 1);
+        if (job->found)
+            wgi_kernels()->lattice_join(job->fine, &x, job->found, j, j + 1);
+    }
 }
 
 static void solve_coarsest(const wgi_lattice* l)
@@ -77,19 +97,59 @@ static void join_correction(const wgi_lattice* l)
         l->joined[dead->at[n]] = dead->value[n];
 }
 
-static void cycle(const wgi_multigrid* m, int32_t level, const wg_exec* exec, bool from_zero)
+static void cycle(const wgi_multigrid* m, int32_t level, const wg_exec* exec, lattice_job job)
 {
     const wgi_lattice* l = &m->level[level];
-    if (level == m->level_count - 1) {
-        solve_coarsest(l);
-        return;
-    }
-    const wgi_lattice* below = &m->level[level + 1];
-    const lattice_job job = { l, below, from_zero };
+    const wgi_lattice* below = job.coarse = &m->level[level + 1];
+    job.fine = l;
     wgi_pipeline(exec, l->half.ny, 3, go_down, &job);
-    cycle(m, level + 1, exec, true);
+    if (level + 2 < m->level_count)
+        cycle(m, level + 1, exec, (lattice_job){ .from_zero = true });
+    else
+        solve_coarsest(below);
     join_correction(below);
     wgi_pipeline(exec, l->half.ny, 3, go_up, &job);
+}
+
+// One from zero, for the finest level's b.
+static void precondition(const wgi_multigrid* m, const wg_exec* exec)
+{
+    if (m->level_count > 1)
+        cycle(m, 0, exec, (lattice_job){ .from_zero = true });
+    else
+        solve_coarsest(&m->level[0]);
+}
+
+static void load_some(size_t begin, size_t end, void* context)
+{
+    const lattice_job* job = context;
+    load_slabs(job->fine, job->load, (int32_t)begin + 1, (int32_t)end + 1);
+}
+
+void wgi_lattice_load(const wgi_lattice* l, const wg_exec* exec, const wgi_whole* whole)
+{
+    lattice_job job = { .fine = l, .load = whole };
+    wgi_parallel_for(exec, (size_t)l->half.ny, SLAB_GRAIN, load_some, &job);
+}
+
+typedef struct unload_job {
+    const wgi_lattice* lattice;
+    const wgi_halves* from;
+    float* found;
+} unload_job;
+
+static void unload_some(size_t begin, size_t end, void* context)
+{
+    const unload_job* job = context;
+    wgi_kernels()->lattice_join(
+        job->lattice, job->from, job->found, (int32_t)begin + 1, (int32_t)end + 1);
+}
+
+void wgi_lattice_unload(
+    const wgi_lattice* l, const wg_exec* exec, const wgi_halves* from, float* found)
+{
+    unload_job job = { l, from, found };
+    wgi_parallel_for(exec, (size_t)l->half.ny, SLAB_GRAIN, unload_some, &job);
 }
 
 typedef struct residual_job {
@@ -122,21 +182,35 @@ static double residual_norm(const wgi_multigrid* m, const wg_exec* exec, wgi_hal
 }
 
 int32_t wgi_multigrid_cycles(
-    wgi_multigrid* m, const wg_exec* exec, bool from_zero, wgi_cg_goal goal, bool watched,
+    wgi_multigrid* m, const wg_exec* exec, const wgi_whole* whole, bool eager, wgi_cg_goal goal,
     double* norm)
 {
-    // A single level is solved as a coarsest one, which starts from zero.
-    if (m->level_count == 1 && !from_zero)
+    const wgi_lattice* l = &m->level[0];
+    const bool from_zero = !whole->start;
+    // A single level is solved as a coarsest one, from zero, by what comes after.
+    if (m->level_count == 1 || !from_zero)
+        wgi_lattice_load(l, exec, whole);
+    if (m->level_count == 1) {
+        for (int colour = 0; colour < 2 && from_zero; ++colour)
+            memset(l->x[colour], 0, l->half.size * sizeof(float));
         return 0;
+    }
+    double wanted = *norm;
     int32_t done = 0;
     while (done < goal.iterations) {
-        cycle(m, 0, exec, from_zero && done == 0);
-        ++done;
-        if (!watched)
+        const bool first = done == 0, last = ++done == goal.iterations;
+        cycle(
+            m, 0, exec,
+            (lattice_job){ .from_zero = first && from_zero,
+                           .load = first && from_zero ? whole : NULL,
+                           .found = last ? whole->found : NULL });
+        wanted *= good_rate;
+        if (last || (done < PLAIN_CYCLES && !eager))
             continue;
         *norm = residual_norm(m, exec, m->image);
-        if (*norm <= goal.norm)
+        if (*norm <= goal.norm || (done >= PLAIN_CYCLES && *norm > wanted))
             break;
+        wanted = *norm;
     }
     return done;
 }
@@ -196,7 +270,7 @@ wgi_multigrid_gradients(wgi_multigrid* m, const wg_exec* exec, wgi_cg_goal goal,
     double curvature = 0.0;
     int32_t done = 0;
     while (done<goal.iterations&& * norm> goal.norm) {
-        cycle(m, 0, exec, true);
+        precondition(m, exec);
         cg.factor = done > 0 ? (float)(summed(exec, dot_slabs, &cg) / curvature) : 0.0f;
         wgi_parallel_for(exec, slabs, SLAB_GRAIN, turn_slabs, &cg);
         curvature = summed(exec, apply_slabs, &cg);

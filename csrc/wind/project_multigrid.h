@@ -12,10 +12,20 @@ void wgi_multigrid_carve(wgi_multigrid* m, wgi_project_grid finest, bool counted
 void wgi_lattice_carve_counted(wgi_lattice* l, wgi_project_grid grid, wgi_arena* arena);
 void wgi_lattice_fill_counted(wgi_lattice* l, const wgi_projection* p);
 
-/// Takes the right side, and phi where the start is not 0, into a lattice of the compact Laplacian;
-/// and a solution out of it into phi.
-void wgi_lattice_load(wgi_project_call* call, const wgi_lattice* l, bool from_zero);
-void wgi_lattice_unload(wgi_project_call* call, const wgi_lattice* l, const float* const from[2]);
+/// What a call says about such a lattice, whether or not its set-up is kept.
+void wgi_lattice_describe(wgi_lattice* l, const wgi_projection* p);
+
+/// A system in the layout of all cells: lap phi = right side, where A is minus the Laplacian.
+typedef struct wgi_whole {
+    const float* right_side;
+    const float* start; // phi to start from, or NULL for 0
+    float* found;       // phi
+} wgi_whole;
+
+/// Takes a system into a lattice of the compact Laplacian, and a solution out of it.
+void wgi_lattice_load(const wgi_lattice* l, const wg_exec* exec, const wgi_whole* whole);
+void wgi_lattice_unload(
+    const wgi_lattice* l, const wg_exec* exec, const wgi_halves* from, float* found);
 
 /// Builds all levels for the compact Laplacian of a projection, or for the part of the wide operator
 /// on the cells whose places along x, y, z have the given parities (0: 1, 3, 5...; 1: 2, 4, ...).
@@ -30,12 +40,14 @@ typedef struct wgi_cg_goal {
     double norm;        // stop at this norm of the residual
 } wgi_cg_goal;
 
-/// V-cycles for A x = b on the finest level, from its x or from 0. With `watched` it stops at the
-/// goal's norm.
-/// @param[out] norm  of the residual it ends with, where watched
+/// V-cycles for a system, which is taken into the finest level: two of them, and more while each
+/// takes three quarters of the residual or more. With all of the goal's iterations done phi is
+/// written, else it is in x.
+/// @param eager  look at the residual after the first of them too, and stop at the goal's norm
+/// @param[in,out] norm  of the residual; not looked at after the last iteration
 /// @return cycles done
 int32_t wgi_multigrid_cycles(
-    wgi_multigrid* m, const wg_exec* exec, bool from_zero, wgi_cg_goal goal, bool watched,
+    wgi_multigrid* m, const wg_exec* exec, const wgi_whole* whole, bool eager, wgi_cg_goal goal,
     double* norm);
 
 /// Conjugate gradients from m->solution, whose residual is in level[0].b; both are updated. Stops

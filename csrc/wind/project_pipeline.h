@@ -9,8 +9,9 @@ typedef void wgi_stage_function(const void* context, int32_t stage, int32_t slab
 /// what a stage has written is still in the cache when the next one reads it.
 ///
 /// A stage may read slabs j - 1 to j + 1 and writes slab j, as a half sweep in place does; it finds
-/// there what the stages before it have left, and nothing later. (A stage on even slabs alone may
-/// also read and write the slab before.) The result is that of whole stages one after another, for
+/// there what the stages before it have left, and nothing later. (Stages 0, 2...
+/// may instead work on pairs of slabs when they come to the even one, and read those beside the
+/// pair.) The result is that of whole stages one after another, for
 /// every number of threads.
 void wgi_pipeline(
     const wg_exec* exec, int32_t slabs, int32_t stages, wgi_stage_function* stage,

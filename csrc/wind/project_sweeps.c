@@ -29,7 +29,8 @@ static void many_sor_sweeps(wgi_project_call* call, const sor_job* job, int32_t 
     for (int32_t left = 2 * count; left > 0; left -= HALF_SWEEPS)
         wgi_pipeline(
             call->exec, l->half.ny, left < HALF_SWEEPS ? left : HALF_SWEEPS, sor_stage, job);
-    wgi_lattice_unload(call, l, (const float*[]){ l->x[0], l->x[1] });
+    const wgi_halves x = { { l->x[0], l->x[1] } };
+    wgi_lattice_unload(l, call->exec, &x, call->projection.phi);
 }
 
 // Young's optimal factor for a box with phi = 0 around it: 2 / (1 + sqrt(1 - rho^2)), rho the
@@ -160,9 +161,11 @@ bool wgi_project_sweeps(wgi_project_call* call)
     wgi_lattice* l = &call->multigrid[0].level[0];
     sor_job job = { .lattice = l };
     if (!jacobi) {
-        l->plain = !call->projection.solid && call->projection.grid.nx % 16 == 0;
-        wgi_lattice_fill_counted(l, &call->projection);
-        wgi_lattice_load(call, l, call->projection.pressure == NULL);
+        const wgi_projection* p = &call->projection;
+        const wgi_whole whole = { p->right_side, p->pressure ? p->phi : NULL, p->phi };
+        wgi_lattice_describe(l, p);
+        wgi_lattice_fill_counted(l, p);
+        wgi_lattice_load(l, call->exec, &whole);
         job.factor = (float)optimal_factor(&call->projection.grid);
         job.first_colour = first_colour(call);
     }
