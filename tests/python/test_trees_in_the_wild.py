@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import tarfile
 import zipfile
@@ -388,3 +389,23 @@ def test_an_empty_model_before_others_is_passed_over():
     tree = wg.read_tree(io.BytesIO(files.mat({"A": empty, "B": files.model()})))
     np.testing.assert_allclose(tree.volume, files.BRANCH_VOLUME)
     assert "number 1 was taken" in tree.report.repairs[-1].message
+
+
+def test_a_preset_saved_with_pictures_of_its_bark_is_found():
+    """The generator's page writes all options, textures as base64 text among them."""
+    preset = json.loads(files.ez_tree())
+    saved = {"seed": 3, "bark": {"maps": {"color": "data:image/png;base64," + "iVBO" * 50_000}},
+             **preset}  # fmt: skip
+    tree = wg.read_tree(io.BytesIO(json.dumps(saved).encode()))
+    np.testing.assert_array_equal(tree.volume, wg.read_tree(io.BytesIO(files.ez_tree())).volume)
+
+
+def test_a_preset_with_lists_of_levels_is_the_same_and_a_trellis_is_told():
+    preset = json.loads(files.ez_tree())
+    branch = preset["branch"]
+    for name in ("length", "radius", "sections", "segments", "taper", "twist", "gnarliness"):
+        branch[name] = [branch[name][str(level)] for level in range(3)]
+    preset["trellis"] = {"enabled": True, "width": 20}
+    tree = wg.read_tree(io.BytesIO(json.dumps(preset).encode()))
+    np.testing.assert_array_equal(tree.volume, wg.read_tree(io.BytesIO(files.ez_tree())).volume)
+    assert "trellis" in [repair.kind for repair in tree.report.repairs]

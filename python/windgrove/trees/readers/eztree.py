@@ -51,10 +51,11 @@ class EzTreePreset:
 
 
 def recognises(content: Content) -> int:
-    """The words of a preset."""
-    head = content.head(4000)
-    marks = ('"branch"', '"levels"', '"gnarliness"')
-    return 90 if head.lstrip().startswith("{") and all(mark in head for mark in marks) else 0
+    """The words of a preset, before which a saved one may hold pictures of bark."""
+    marks = (b'"branch"', b'"levels"', b'"gnarliness"')
+    if not content.head(100).lstrip().startswith("{"):
+        return 0
+    return 90 if all(mark in content.data for mark in marks) else 0
 
 
 def read_preset(content: Content, notes: Notes) -> EzTreePreset:
@@ -71,6 +72,9 @@ def read_preset(content: Content, notes: Notes) -> EzTreePreset:
         )
     levels = _number(branch.get("levels"), "branch.levels", notes, 0, MOST_LEVELS, whole=True)
     tables = {name: _levels(branch, name, int(levels), notes) for name in _TABLES}
+    trellis = document.get("trellis")
+    if isinstance(trellis, dict) and trellis.get("enabled"):
+        notes.noticed("trellis", "the preset's trellis, which pulls branches to it, is left out")
     leaves = document.get("leaves")
     return EzTreePreset(
         seed=int(_number(document.get("seed", 0), "seed", notes, 0, 2**53, whole=True)),
@@ -86,6 +90,8 @@ def _levels(
     branch: dict[str, Any], name: str, levels: int, notes: Notes
 ) -> tuple[float, ...] | tuple[int, ...]:
     table = branch.get(name, {})
+    if isinstance(table, list):
+        table = {str(level): value for level, value in enumerate(table)}
     if not isinstance(table, dict):
         notes.refuse(f"branch.{name}: expected a table by level")
     whole = name in _MOST
