@@ -409,3 +409,34 @@ def test_a_preset_with_lists_of_levels_is_the_same_and_a_trellis_is_told():
     tree = wg.read_tree(io.BytesIO(json.dumps(preset).encode()))
     np.testing.assert_array_equal(tree.volume, wg.read_tree(io.BytesIO(files.ez_tree())).volume)
     assert "trellis" in [repair.kind for repair in tree.report.repairs]
+
+
+def test_a_mesh_with_y_up_is_turned_and_told():
+    def turned(line):
+        x, y, z = line.split()[1:]
+        return f"v {x} {z} {-float(y)!r}" if line.startswith("v ") else line
+
+    lines = [turned(x) if x.startswith("v ") else x for x in files.rings().decode().splitlines()]
+    content = "\n".join(lines).encode()
+    tree, expected = wg.read_tree(io.BytesIO(content)), wg.read_tree(io.BytesIO(files.rings()))
+    np.testing.assert_array_equal(tree.parent, expected.parent)
+    np.testing.assert_allclose(tree.direction, expected.direction, atol=1e-6)
+    assert "y-up" in [repair.kind for repair in tree.report.repairs]
+    with pytest.raises(wg.TreeFormatError, match="y was taken as up"):
+        wg.read_tree(io.BytesIO(content), strict=True)
+
+
+@pytest.mark.parametrize("change", [
+    lambda text: text.replace("\t", ";"),
+    lambda text: "\n".join(",".join(f'"{c}"' if "," in c else c for c in line.split("\t"))
+                           for line in text.split("\n")),
+    lambda text: "\n".join("\t".join(f'"{c}"' if c else c for c in line.split("\t"))
+                           for line in text.split("\n")),
+    lambda text: text.replace("CODE:", "code:").replace("CLASSES", "Classes").replace("MTG", "Mtg"),
+], ids=["semicolons", "commas", "quotes", "sections in other cases"])  # fmt: skip
+def test_a_multiscale_graph_that_went_through_a_spreadsheet_is_the_same(change):
+    content = change(files.mtg_points().decode()).encode()
+    tree, expected = wg.read_tree(io.BytesIO(content)), wg.read_tree(io.BytesIO(files.mtg_points()))
+    assert tree.report.format == "mtg"
+    np.testing.assert_array_equal(tree.parent, expected.parent)
+    np.testing.assert_array_equal(tree.volume, expected.volume)

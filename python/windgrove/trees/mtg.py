@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .cylinders import Notes
+from .readers.layout import split_line
 from .readers.source import Content, read_bytes
 
 _TOKEN = re.compile(r"\s*(<<|\+\+|[/<+])?\s*([^\W\d]+)(\d*)", re.A)
@@ -96,17 +97,30 @@ def parse_mtg(content: Content, notes: Notes) -> Mtg:
 def _sections(content: Content, notes: Notes) -> dict[str, list[tuple[int, str]]]:
     sections: dict[str, list[tuple[int, str]]] = {}
     current: list[tuple[int, str]] = []
-    for number, line in enumerate(content.text().splitlines(), start=1):
+    text = content.text()
+    delimiter = _delimiter(text)
+    if delimiter != "\t":
+        notes.noticed("delimiter", f"its columns are separated by {delimiter!r} instead of tabs")
+    for number, line in enumerate(text.split("\n"), start=1):
         bare = line.split("#", 1)[0].rstrip()
-        word = re.match(r"\s*([A-Z]+)\s*:", bare)
-        if word and word[1] in _SECTIONS:
-            current = sections.setdefault(word[1], [])
+        if delimiter != "\t" or '"' in bare:
+            bare = "\t".join(split_line(bare, delimiter)).rstrip()
+        word = re.match(r"\s*([A-Za-z]+)\s*:", bare)
+        if word and word[1].upper() in _SECTIONS:
+            current = sections.setdefault(word[1].upper(), [])
         elif bare.strip():
             current.append((number, bare))
     for needed in ("CLASSES", "MTG"):
         if needed not in sections:
             notes.refuse(f"has no section {needed}: of a multiscale tree graph")
     return sections
+
+
+def _delimiter(text: str) -> str:
+    """Tabs; in a sheet that was saved as CSV semicolons or commas."""
+    if "\t" in text:
+        return "\t"
+    return ";" if text.count(";") >= text.count(",") else ","
 
 
 def _classes(lines: list[tuple[int, str]], notes: Notes) -> dict[str, int]:

@@ -50,7 +50,9 @@ def split_line(line: str, delimiter: str) -> list[str]:
     """The cells of one line, spaces and quotes taken off; quotes may hold delimiters."""
     if '"' in line:
         try:
-            cells = next(csv.reader([line.strip()], delimiter=delimiter, skipinitialspace=True))
+            cells = next(
+                csv.reader([line.strip(" \r\n")], delimiter=delimiter, skipinitialspace=True)
+            )
         except (csv.Error, StopIteration):
             cells = line.split(delimiter)
         cells = [cell for cell in cells if cell] if delimiter == " " else cells

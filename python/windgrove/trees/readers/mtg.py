@@ -36,8 +36,9 @@ _SPREAD = np.radians(45.0)  # of a branch from its parent where no angle is give
 def recognises(content: Content) -> int:
     """The sections of the format."""
     head = content.head(20000)
-    marks = [re.search(rf"^\s*{word}\s*:", head, re.M) for word in ("CODE", "CLASSES")]
-    return 95 if all(marks) else 60 if marks[1] and re.search(r"^\s*SYMBOL", head, re.M) else 0
+    find = re.MULTILINE | re.IGNORECASE
+    marks = [re.search(rf"^\W*{word}\s*:", head, find) for word in ("CODE", "CLASSES")]
+    return 95 if all(marks) else 60 if marks[1] and re.search(r"^\W*SYMBOL", head, find) else 0
 
 
 def read(content: Content, options: Options) -> list[Parsed]:

@@ -94,6 +94,7 @@ def _cylinders(vertices: FloatArray, faces: IntArray, notes: Notes) -> Cylinders
     bare = len(vertices) - len(np.unique(faces))
     if bare:
         notes.noticed("no-faces", f"{bare} vertices in no face (rings of the shortest branches?)")
+    tubes = _upright(tubes, notes)
     parts = [np.arange(len(tube.radius) - 1) for tube in tubes]
     first = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     parent = np.arange(first[-1]) - 1
@@ -111,6 +112,18 @@ def _cylinders(vertices: FloatArray, faces: IntArray, notes: Notes) -> Cylinders
         branch=np.repeat(np.arange(len(tubes)), [len(part) for part in parts]),
     )
     return _held_together(table, first[:-1], notes)
+
+
+def _upright(tubes: list[_Tube], notes: Notes) -> list[_Tube]:
+    """z up: other programs turn a mesh so that y is, and then the thickest tube rises along y."""
+    thick = max(tubes, key=lambda tube: float(tube.radius.mean()))
+    along = thick.centre[-1] - thick.centre[0]
+    along = along / max(float(np.linalg.norm(along)), 1e-300)
+    if not (along[1] > 0.8 and abs(along[2]) < 0.5):
+        return tubes
+    notes.repaired("y-up", "its thickest tube rises along y: y was taken as up, -z as y")
+    turn = np.array([[1.0, 0, 0], [0, 0, -1.0], [0, 1.0, 0]])
+    return [_Tube(tube.centre @ turn.T, tube.radius) for tube in tubes]
 
 
 def _held_together(table: Cylinders, first: IntArray, notes: Notes) -> Cylinders:
