@@ -3,6 +3,7 @@
 
 #include "sway/forest_job.h"
 #include "sway/skin_types.h"
+#include "wind/exchange_types.h"
 #include "wind/flow_types.h"
 #include "wind/project_direct.h"
 #include "wind/project_lattice.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/kernel_table.h"
 #include "support/parallel.h"
 #include "wind/grid.h"
 
@@ -186,86 +187,24 @@ void wg_cascade_inner_border(const wg_grid* fine, const wg_grid* coarse, const w
     wgi_parallel_for(exec, (size_t)fine->nz, 2, border_slabs, &job);
 }
 
-// Sums in pairs: eight equal values give their mean exactly.
-static float mean_of_air(const float* v, const size_t cell[8], const uint8_t* solid, int air)
-{
-    float sum[8];
-    for (int n = 0; n < 8; ++n)
-        sum[n] = solid && solid[cell[n]] ? 0.0f : v[cell[n]];
-    const float total =
-        ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-    return air == 8 ? 0.125f * total : total / (float)air;
-}
-
-static void restrict_cell(
-    const exchange_job* job, size_t coarse_at, int32_t fine_i, int32_t fine_j, int32_t fine_k)
-{
-    const wg_grid *fine = job->fine, *coarse = job->coarse;
-    size_t cell[8];
-    int air = 0;
-    for (int n = 0; n < 8; ++n) {
-        cell[n] = wgi_grid_index(fine, fine_i + (n & 1), fine_j + (n >> 1 & 1), fine_k + (n >> 2));
-        air += !(fine->solid && fine->solid[cell[n]]);
-    }
-    if (air == 0)
-        return;
-    for (int c = 0; c < 3; ++c)
-        coarse->velocity[(size_t)c * wgi_grid_cells(coarse) + coarse_at] =
-            mean_of_air(fine->velocity + (size_t)c * wgi_grid_cells(fine), cell, fine->solid, air);
-}
-
-// A row of coarse cells whose fine cells are all air.
-static void restrict_open_row(const exchange_job* job, size_t to, size_t from, int32_t count)
-{
-    const wg_grid *fine = job->fine, *coarse = job->coarse;
-    const size_t up = (size_t)fine->nx, over = up * (size_t)fine->ny;
-    for (size_t c = 0; c < 3; ++c) {
-        const float* v = fine->velocity + c * wgi_grid_cells(fine) + from;
-        float* out = coarse->velocity + c * wgi_grid_cells(coarse) + to;
-        for (int32_t n = 0; n < count; ++n) {
-            const float* p = v + 2 * n;
-            const float low = (p[0] + p[1]) + (p[up] + p[up + 1]);
-            const float high = (p[over] + p[over + 1]) + (p[over + up] + p[over + up + 1]);
-            out[n] = 0.125f * (low + high);
-        }
-    }
-}
-
-static bool row_is_open(const exchange_job* job, size_t to, size_t from, int32_t count)
-{
-    const wg_grid *fine = job->fine, *coarse = job->coarse;
-    const size_t up = (size_t)fine->nx, over = up * (size_t)fine->ny;
-    const size_t rows[4] = { from, from + up, from + over, from + over + up };
-    for (int n = 0; fine->solid && n < 4; ++n)
-        if (memchr(fine->solid + rows[n], 1, 2 * (size_t)count))
-            return false;
-    return !(coarse->solid && memchr(coarse->solid + to, 1, (size_t)count));
-}
-
 static void restrict_slabs(size_t begin, size_t end, void* context)
 {
-    const exchange_job* job = context;
-    const wg_grid *fine = job->fine, *coarse = job->coarse;
-    const int32_t count = (fine->nx - 2) / 2;
-    int32_t first[3];
-    for (int axis = 0; axis < 3; ++axis)
-        first[axis] = (int32_t)(fine->low[axis] / 2 - coarse->low[axis]) + 1;
-    for (int32_t k = (int32_t)begin; k < (int32_t)end; ++k)
-        for (int32_t j = 0; j < (fine->ny - 2) / 2; ++j) {
-            const size_t to = wgi_grid_index(coarse, first[0], first[1] + j, first[2] + k);
-            const size_t from = wgi_grid_index(fine, 1, 2 * j + 1, 2 * k + 1);
-            if (row_is_open(job, to, from, count)) {
-                restrict_open_row(job, to, from, count);
-                continue;
-            }
-            for (int32_t i = 0; i < count; ++i)
-                if (!(coarse->solid && coarse->solid[to + (size_t)i]))
-                    restrict_cell(job, to + (size_t)i, 2 * i + 1, 2 * j + 1, 2 * k + 1);
-        }
+    wgi_kernels()->restrict_slabs(context, (int32_t)begin, (int32_t)end);
 }
 
 void wg_cascade_restrict(const wg_grid* coarse, const wg_grid* fine, const wg_exec* exec)
 {
-    exchange_job job = { fine, coarse };
+    wgi_restrict_job job = { .fine = fine->velocity,
+                             .fine_solid = fine->solid,
+                             .coarse = coarse->velocity,
+                             .coarse_solid = coarse->solid,
+                             .nx = fine->nx,
+                             .ny = fine->ny,
+                             .fine_cells = wgi_grid_cells(fine),
+                             .coarse_cells = wgi_grid_cells(coarse),
+                             .coarse_nx = coarse->nx,
+                             .coarse_ny = coarse->ny };
+    for (int axis = 0; axis < 3; ++axis)
+        job.first[axis] = (int32_t)(fine->low[axis] / 2 - coarse->low[axis]) + 1;
     wgi_parallel_for(exec, (size_t)(fine->nz - 2) / 2, 1, restrict_slabs, &job);
 }

@@ -314,7 +314,7 @@ class Wind:
         return low
 
     def _lows(self) -> NDArray[np.int64]:
-        return np.stack([grid.low for grid in self._grids])
+        return np.array([grid.low for grid in self._grids])
 
     def _fill(self) -> None:
         for grid in self._grids:
@@ -325,8 +325,8 @@ class Wind:
     def _move(self, lows: NDArray[np.int64] | None) -> None:
         """Stages 1 and 2: the inflow, and the grids to their places."""
         here = self._lows()
-        moved = lows is not None and bool(np.any(lows != here))
-        target = lows if lows is not None else here
+        moved = lows is not None and bool((lows != here).any())
+        target = here if lows is None else lows
         marked = self._markers.mark(target, self.time, self._dt)
         _kernels.cascade_move(
             tuple(grid.fields for grid in self._grids),

@@ -133,9 +133,10 @@ class Inflow:
 
     def _drift_rate(self) -> NDArray[np.float64]:
         velocity = np.array(self.outside.velocity)
-        speed = float(np.linalg.norm(velocity))
-        if self.turbulence.speed is not None and speed > 0.0:
-            velocity = velocity * (self.turbulence.speed / speed)
+        if self.turbulence.speed is not None:
+            speed = float(np.linalg.norm(velocity))
+            if speed > 0.0:
+                velocity = velocity * (self.turbulence.speed / speed)
         assert self.turbulence.scale is not None
         return velocity / self.turbulence.scale
 

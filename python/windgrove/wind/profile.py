@@ -55,9 +55,14 @@ class HeightProfile:
 
     def prevailing(self, velocity: ArrayLike) -> Prevailing:
         """The wind outside the grids, for a velocity [m/s] at the reference height."""
-        x, y, z = (float(v) for v in np.asarray(velocity, dtype=np.float64))
-        parameter = {"none": 0.0, "log": self.roughness, "power": self.exponent}[self.kind]
-        return Prevailing((x, y, z), self.kind, self.ground, self.reference_height, parameter)
+        x, y, z = np.asarray(velocity, dtype=np.float64).tolist()
+        return Prevailing((x, y, z), self.kind, self.ground, self.reference_height, self._parameter)
+
+    @property
+    def _parameter(self) -> float:
+        if self.kind == "none":
+            return 0.0
+        return self.roughness if self.kind == "log" else self.exponent
 
 
 def height_factor(prevailing: Prevailing, height: ArrayLike) -> NDArray[np.float64]:
