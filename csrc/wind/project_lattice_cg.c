@@ -74,7 +74,7 @@ void WGI_ISA(lattice_join)(
 // ---- conjugate gradients -------------------------------------------------------------------
 
 typedef struct image_sums {
-    wgi_product_sum curvature, descent;
+    wgi_slab_sum curvature, descent;
 } image_sums;
 
 WGI_INLINE void apply_side(
@@ -94,18 +94,18 @@ WGI_INLINE void apply_side(
             const wgf8 around = wgi_lattice_around(s, (j + k + 1) & 1, at, kind);
             const wgf8 q = -wgi_lattice_masked(s, at, around, p, kind);
             wgf8_store(image + at, q);
-            wgi_add_product(&sums->curvature, p, q);
-            wgi_add_product(&sums->descent, p, wgf8_load(s.b + at));
+            wgi_sum_product(&sums->curvature, p, q);
+            wgi_sum_product(&sums->descent, p, wgf8_load(s.b + at));
         }
 }
 
 WGI_INLINE void apply_slab(const wgi_cg* cg, int32_t j, const wgi_edge_kind kind)
 {
-    image_sums sums = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
+    image_sums sums = { wgi_no_sum(), wgi_no_sum() };
     apply_side(cg, 0, j, &sums, kind);
     apply_side(cg, 1, j, &sums, kind);
-    cg->slab_sums[0][j - 1] = wgi_total(&sums.curvature);
-    cg->slab_sums[1][j - 1] = wgi_total(&sums.descent);
+    cg->slab_sums[0][j - 1] = wgi_slab_total(&sums.curvature);
+    cg->slab_sums[1][j - 1] = wgi_slab_total(&sums.descent);
 }
 
 /// image = A direction; slab sums of direction . image and direction . residual.
@@ -115,36 +115,44 @@ void WGI_ISA(cg_apply)(const wgi_cg* cg, int32_t begin, int32_t end)
         WGI_BY_KIND(cg->lattice, apply_slab, cg, j)
 }
 
-// The entries of one slab, rows and the zeros between them.
-typedef struct span {
-    size_t begin, end;
-} span;
+// The rows of one slab.
+typedef struct slab_rows {
+    size_t first, pitch;
+    int32_t nx, nz;
+} slab_rows;
 
-WGI_INLINE span slab_span(const wgi_project_grid* g, int32_t j)
+WGI_INLINE slab_rows rows_of(const wgi_cg* cg, int32_t j)
 {
-    return (span){ wgi_project_cell(g, 1, j, 1), wgi_project_cell(g, 1, j, g->nz) + g->pitch - 8 };
+    const wgi_project_grid* g = &cg->lattice->half;
+    return (slab_rows){ wgi_project_cell(g, 1, j, 1), g->pitch, g->nx, g->nz };
 }
+
+#define FOR_EACH_EIGHT(rows, at)                                                                   \
+    for (int32_t k_ = 0; k_ < (rows).nz; ++k_)                                                     \
+        for (size_t at = (rows).first + (size_t)k_ * (rows).pitch, end_ = at + (size_t)(rows).nx;  \
+             at < end_; at += 8)
 
 /// solution += factor direction, residual -= factor image; slab sums of the residual's squares.
 void WGI_ISA(cg_advance)(const wgi_cg* cg, int32_t begin, int32_t end)
 {
     const wgf8 step = wgf8_set(cg->factor);
     for (int32_t j = begin; j < end; ++j) {
-        const span s = slab_span(&cg->lattice->half, j);
-        wgi_product_sum sum = { { 0 }, { 0 } };
+        const slab_rows rows = rows_of(cg, j);
+        wgi_slab_sum sum = wgi_no_sum();
         for (int colour = 0; colour < 2; ++colour) {
             float *solution = cg->solution.colour[colour], *residual = cg->lattice->b[colour];
             const float* direction = cg->direction.colour[colour];
             const float* image = cg->image.colour[colour];
-            for (size_t at = s.begin; at < s.end; at += 8) {
+            FOR_EACH_EIGHT(rows, at)
+            {
                 wgf8_store(
                     solution + at, wgf8_load(solution + at) + step * wgf8_load(direction + at));
                 const wgf8 r = wgf8_load(residual + at) - step * wgf8_load(image + at);
                 wgf8_store(residual + at, r);
-                wgi_add_product(&sum, r, r);
+                wgi_sum_product(&sum, r, r);
             }
         }
-        cg->slab_sums[0][j - 1] = wgi_total(&sum);
+        cg->slab_sums[0][j - 1] = wgi_slab_total(&sum);
     }
 }
 
@@ -152,14 +160,14 @@ void WGI_ISA(cg_advance)(const wgi_cg* cg, int32_t begin, int32_t end)
 void WGI_ISA(cg_dot)(const wgi_cg* cg, int32_t begin, int32_t end)
 {
     for (int32_t j = begin; j < end; ++j) {
-        const span s = slab_span(&cg->lattice->half, j);
-        wgi_product_sum sum = { { 0 }, { 0 } };
-        for (int colour = 0; colour < 2; ++colour)
-            for (size_t at = s.begin; at < s.end; at += 8)
-                wgi_add_product(
-                    &sum, wgf8_load(cg->lattice->x[colour] + at),
-                    wgf8_load(cg->image.colour[colour] + at));
-        cg->slab_sums[0][j - 1] = wgi_total(&sum);
+        const slab_rows rows = rows_of(cg, j);
+        wgi_slab_sum sum = wgi_no_sum();
+        for (int colour = 0; colour < 2; ++colour) {
+            const float *x = cg->lattice->x[colour], *image = cg->image.colour[colour];
+            FOR_EACH_EIGHT(rows, at)
+            wgi_sum_product(&sum, wgf8_load(x + at), wgf8_load(image + at));
+        }
+        cg->slab_sums[0][j - 1] = wgi_slab_total(&sum);
     }
 }
 
@@ -168,14 +176,14 @@ void WGI_ISA(cg_turn)(const wgi_cg* cg, int32_t begin, int32_t end)
 {
     const wgf8 factor = wgf8_set(cg->factor);
     for (int32_t j = begin; j < end; ++j) {
-        const span s = slab_span(&cg->lattice->half, j);
+        const slab_rows rows = rows_of(cg, j);
         for (int colour = 0; colour < 2; ++colour) {
             const float* preconditioned = cg->lattice->x[colour];
             float* direction = cg->direction.colour[colour];
-            for (size_t at = s.begin; at < s.end; at += 8)
-                wgf8_store(
-                    direction + at,
-                    wgf8_load(preconditioned + at) - factor * wgf8_load(direction + at));
+            FOR_EACH_EIGHT(rows, at)
+            wgf8_store(
+                direction + at,
+                wgf8_load(preconditioned + at) - factor * wgf8_load(direction + at));
         }
     }
 }

@@ -92,7 +92,7 @@ WGI_INLINE wgf8 residual_at(const wgi_side s, int32_t parity, size_t at, const w
 }
 
 WGI_INLINE void residual_side(
-    const wgi_lattice* l, const int32_t colour, float* out, wgi_product_sum* sum, int32_t j,
+    const wgi_lattice* l, const int32_t colour, float* out, wgi_slab_sum* sum, int32_t j,
     const wgi_edge_kind kind)
 {
     const wgi_side s = wgi_lattice_side(l, colour);
@@ -103,7 +103,7 @@ WGI_INLINE void residual_side(
             const size_t at = first + (size_t)k * s.pitch + (size_t)h;
             const wgf8 r = residual_at(s, (j + k + 1) & 1, at, kind);
             wgf8_store(out + at, r);
-            wgi_add_product(sum, r, r);
+            wgi_sum_product(sum, r, r);
         }
 }
 
@@ -111,10 +111,10 @@ WGI_INLINE void residual_slab(
     const wgi_lattice* l, const wgi_halves* out, double* slab_sum, int32_t j,
     const wgi_edge_kind kind)
 {
-    wgi_product_sum sum = { { 0 }, { 0 } };
+    wgi_slab_sum sum = wgi_no_sum();
     residual_side(l, 0, out->colour[0], &sum, j, kind);
     residual_side(l, 1, out->colour[1], &sum, j, kind);
-    *slab_sum = wgi_total(&sum);
+    *slab_sum = wgi_slab_total(&sum);
 }
 
 /// out = b - A x; `out` may be b. Slab sums of its squares.

@@ -263,10 +263,8 @@ wgi_multigrid_gradients(wgi_multigrid* m, const wg_exec* exec, wgi_cg_goal goal,
                   .direction = m->direction,
                   .image = m->image,
                   .slab_sums = { m->slab_sums[0], m->slab_sums[1] } };
-    for (int colour = 0; colour < 2; ++colour) {
+    for (int colour = 0; colour < 2; ++colour)
         memset(cg.direction.colour[colour], 0, l->half.size * sizeof(float));
-        memset(cg.image.colour[colour], 0, l->half.size * sizeof(float));
-    }
     double curvature = 0.0;
     int32_t done = 0;
     while (done<goal.iterations&& * norm> goal.norm) {

@@ -168,6 +168,47 @@ static void a_kept_scratch_changes_no_bit(void)
     a_kept_scratch_of_rows_changes_no_bit(18);
 }
 
+// More slabs than one tile has, so that tiles and the gaps between them are at work, in a race
+// detector too; 60 is no multiple of what a tile holds.
+static void tiles_and_threads_change_no_bit(void)
+{
+    enum { MX = 12, MY = 62, MZ = 9, MANY = MX * MY * MZ };
+    static const int32_t methods[][2] = { { WG_PROJECT_JACOBI, WG_COMPACT },
+                                          { WG_PROJECT_SOR, WG_COMPACT },
+                                          { WG_PROJECT_MULTIGRID, WG_COMPACT },
+                                          { WG_PROJECT_PCG, WG_CONSISTENT } };
+    static float wind[3 * MANY], seen[3 * MANY], first[3 * MANY], phi[MANY];
+    static uint8_t marks[MANY];
+    for (int n = 0; n < 3 * MANY; ++n)
+        wind[n] = velocity[n % (3 * CELLS)] * (float)(1 + n % 5);
+    for (int n = 0; n < MANY; ++n)
+        marks[n] = n % MX > 3 && n % MX < 7 && n / MX % MY % 9 > 3 && n / (MX * MY) < 5;
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; ++m) {
+        wg_project_parameters p = wg_project_defaults();
+        p.method = methods[m][0];
+        p.discretisation = methods[m][1];
+        p.iterations = 5;
+        void* scratch = malloc(wg_project_scratch_size(MX, MY, MZ, &p, true));
+        const wg_project_fields f = { .nx = MX,
+                                      .ny = MY,
+                                      .nz = MZ,
+                                      .spacing = 0.5,
+                                      .velocity = wind,
+                                      .solid = marks,
+                                      .pressure = phi,
+                                      .out = seen };
+        for (int32_t threads = 1; threads <= 8; ++threads) {
+            wg_project_result result;
+            memset(phi, 0, sizeof phi);
+            CHECK(wg_project(&f, &p, scratch, &result, &(wg_exec){ threads }) == WG_OK);
+            if (threads == 1)
+                memcpy(first, seen, sizeof first);
+            CHECK(memcmp(first, seen, sizeof first) == 0);
+        }
+        free(scratch);
+    }
+}
+
 static void expect(wg_status wanted, wg_project_fields f, wg_project_parameters p)
 {
     memset(out, 0, sizeof out);
@@ -253,6 +294,7 @@ int main(void)
     dirty_scratch_and_work_in_place_change_no_bit();
     sealed_air_in_a_dirty_scratch_changes_no_bit();
     a_kept_scratch_changes_no_bit();
+    tiles_and_threads_change_no_bit();
     errors_write_nothing();
     a_cap_is_a_status_and_the_result_is_written();
     divergence_of_a_ramp_is_its_slope();
