@@ -115,7 +115,7 @@ static void measure_right_side(wgi_project_call* call)
     if (call->reuse && call->memory->null_count >= 0)
         call->null.count = call->memory->null_count;
     else if (call->null.component)
-        call->null.count = wgi_null_find(p, call->null.component);
+        call->null.count = wgi_null_find(p, call->null.component, call->null.cells);
     if (call->null.count && plain)
         memcpy(p->other, p->right_side, p->grid.size * sizeof(float));
     wgi_null_remove(&call->null, &p->grid, p->right_side);

@@ -131,10 +131,11 @@ static void deal(const wgi_project_grid* g, int32_t part, const float* whole, co
             const lattice_row row = find_row(g, l, part, j, k);
             const float* from = whole + row.whole;
             float *odd = l->b[row.odd] + row.half, *even = l->b[1 - row.odd] + row.half;
-            for (int32_t h = 0; 2 * h < l->grid.nx; ++h)
-                odd[h] = -4.0f * from[4 * h];
-            for (int32_t h = 0; 2 * h + 1 < l->grid.nx; ++h)
-                even[h] = -4.0f * from[4 * h + 2];
+            const int32_t nx = l->grid.nx, padded = (int32_t)l->half.pitch - 8;
+            for (int32_t h = 0; h < padded; ++h) {
+                odd[h] = 2 * h < nx ? -4.0f * from[4 * h] : 0.0f;
+                even[h] = 2 * h + 1 < nx ? -4.0f * from[4 * h + 2] : 0.0f;
+            }
         }
 }
 
@@ -221,6 +222,8 @@ bool wgi_project_pcg(wgi_project_call* call)
         wgi_project_over_slabs(call, wgi_kernels()->project_gradient);
         norm = wgi_project_divergence_left(call);
     }
+    if (!call->reuse)
+        wgi_clear_around(&p->grid, p->faces, 1);
     const double goal = call->parameters.tolerance * call->norm;
     int32_t left = call->parameters.iterations;
     for (int pass = 0; pass < PASSES && left > 0 && norm > goal; ++pass) {

@@ -2,6 +2,7 @@
 #include "wind/project_kernels.h"
 
 #include "wind/project_lattice_rows.h"
+#include "wind/project_rows.h"
 
 // ---- the finest level ----------------------------------------------------------------------
 
@@ -59,6 +60,116 @@ void WGI_ISA(lattice_face_edges)(const wgi_edges* e, const uint8_t* faces)
                     wgf8_store(e->weight[2] + at + g->pitch, flag(bytes, 5));
             }
             e->weight[0][last + 1] = one_flag(faces[last], 1);
+        }
+}
+
+// All ones where every other byte, eight of them from the first, is that of an air cell.
+WGI_INLINE wgi8 every_other_air(const uint8_t* faces)
+{
+#if defined(__AVX2__)
+    const __m256i words = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)faces));
+    return ((wgi8)words & wgi8_set(WGI_AIR)) != wgi8_set(0);
+#else
+    wgi8 v;
+    for (int n = 0; n < 8; ++n)
+        v[n] = -(faces[2 * n] >> 6 & 1);
+    return v;
+#endif
+}
+
+WGI_INLINE wgf8 ones(wgi8 mask)
+{
+    return wgf8_select(mask, wgf8_set(1.0f), wgf8_set(0.0f));
+}
+
+// What an axis adds: an edge where the cells on both sides of an air cell are air, or one is and the
+// other is in the border; ground where the other is solid.
+typedef struct wide_axis {
+    wgi8 own, low, beyond_low, high, beyond_high; // air: the cells, one and two away
+    wgi8 first, last;                             // the cells beside the border
+} wide_axis;
+
+WGI_INLINE void store_axis(const wgi_edges* e, int axis, size_t at, wide_axis a)
+{
+    const wgi8 low = a.own & a.low, high = a.own & a.high;
+    wgf8_store(e->weight[axis] + at, ones(low & (a.beyond_low | a.first)));
+    wgf8_store(
+        e->ground[axis] + at,
+        ones(low & ~a.beyond_low & ~a.first) + ones(high & ~a.beyond_high & ~a.last));
+}
+
+typedef struct wide_rows {
+    const uint8_t *own, *low[2], *beyond_low[2], *high[2], *beyond_high[2]; // along y, z
+} wide_rows;
+
+WGI_INLINE wgi8 all_if(bool condition)
+{
+    return wgi8_set(condition ? -1 : 0);
+}
+
+WGI_INLINE void
+wide_row(const wgi_edges* e, wide_rows r, const int32_t place[3], const int32_t size[3])
+{
+    const wgi8 lane = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    const size_t row = wgi_project_cell(&e->grid, 1, place[1], place[2]);
+    const size_t step[3] = { 1, e->grid.slab, e->grid.pitch };
+    for (int32_t i = 0; i < size[0]; i += 8) {
+        const size_t at = row + (size_t)i, from = 2 * (size_t)i;
+        const wgi8 number = lane + wgi8_set(i);
+        const uint8_t* own = r.own + from;
+        wide_axis a = { .own = every_other_air(own) & (number <= wgi8_set(size[0])),
+                        .low = every_other_air(own - 1),
+                        .beyond_low = every_other_air(own - 2),
+                        .high = every_other_air(own + 1),
+                        .beyond_high = every_other_air(own + 2),
+                        .first = number == wgi8_set(1),
+                        .last = number == wgi8_set(size[0]) };
+        store_axis(e, 0, at, a);
+        if (i + 8 >= size[0])
+            e->weight[0][row + (size_t)size[0]] = ones(a.own & a.high)[(size[0] - 1) & 7];
+        for (int n = 0; n < 2; ++n) {
+            a.low = every_other_air(r.low[n] + from);
+            a.beyond_low = every_other_air(r.beyond_low[n] + from);
+            a.high = every_other_air(r.high[n] + from);
+            a.beyond_high = every_other_air(r.beyond_high[n] + from);
+            a.first = all_if(place[n + 1] == 1);
+            a.last = all_if(place[n + 1] == size[n + 1]);
+            store_axis(e, n + 1, at, a);
+            if (place[n + 1] == size[n + 1])
+                wgf8_store(e->weight[n + 1] + at + step[n + 1], ones(a.own & a.high));
+        }
+    }
+}
+
+static int32_t within(int32_t place, int32_t size)
+{
+    return place < 0 ? 0 : place > size + 1 ? size + 1 : place;
+}
+
+/// The edges of one lattice of the wide operator, from the bits of project_faces, which are 0 around
+/// the rows. (Rows two beyond the border are not looked at, for the one between has no air.)
+void WGI_ISA(lattice_wide_edges)(
+    const wgi_edges* e, const wgi_project_grid* g, const uint8_t* faces, const int32_t parity[3])
+{
+    const int32_t size[3] = { e->grid.nx, e->grid.ny, e->grid.nz };
+    const int32_t i = 1 + parity[0];
+    for (int32_t y = 1; y <= size[1]; ++y)
+        for (int32_t z = 1; z <= size[2]; ++z) {
+            const int32_t j = 2 * y - 1 + parity[1], k = 2 * z - 1 + parity[2];
+            const int32_t jl = within(j - 2, g->ny), jh = within(j + 2, g->ny);
+            const int32_t kl = within(k - 2, g->nz), kh = within(k + 2, g->nz);
+            const wide_rows r = {
+                .own = faces + wgi_project_cell(g, i, j, k),
+                .low = { faces + wgi_project_cell(g, i, j - 1, k),
+                         faces + wgi_project_cell(g, i, j, k - 1) },
+                .beyond_low = { faces + wgi_project_cell(g, i, jl, k),
+                                faces + wgi_project_cell(g, i, j, kl) },
+                .high = { faces + wgi_project_cell(g, i, j + 1, k),
+                          faces + wgi_project_cell(g, i, j, k + 1) },
+                .beyond_high = { faces + wgi_project_cell(g, i, jh, k),
+                                 faces + wgi_project_cell(g, i, j, kh) },
+            };
+            wide_row(e, r, (int32_t[3]){ 0, y, z }, size);
         }
 }
 
@@ -186,19 +297,20 @@ typedef struct cell_edges {
 WGI_INLINE cell_edges read_cells(const wgi_edges* e, size_t at, int32_t left)
 {
     const size_t step[3] = { 1, e->grid.slab, e->grid.pitch };
-    const wgi8 lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    const wgi8 inside = (wgi8){ 0, 1, 2, 3, 4, 5, 6, 7 } < wgi8_set(left);
     const wgf8 zero = wgf8_set(0.0f);
     cell_edges c;
     wgf8 pair[3], ground = zero;
     for (int axis = 0; axis < 3; ++axis) {
-        c.weight[2 * axis] = wgf8_load(e->weight[axis] + at);
-        c.weight[2 * axis + 1] = wgf8_load(e->weight[axis] + at + step[axis]);
+        const wgf8 low = wgf8_load(e->weight[axis] + at);
+        const wgf8 high = wgf8_load(e->weight[axis] + at + step[axis]);
+        c.weight[2 * axis] = wgf8_select(inside, low, zero);
+        c.weight[2 * axis + 1] = wgf8_select(inside, high, zero);
         pair[axis] = c.weight[2 * axis] + c.weight[2 * axis + 1];
         if (e->ground[axis])
-            ground += wgf8_load(e->ground[axis] + at);
+            ground += wgf8_select(inside, wgf8_load(e->ground[axis] + at), zero);
     }
-    const wgf8 sum = ((pair[0] + pair[1]) + pair[2]) + ground;
-    c.diagonal = wgf8_select(lane < wgi8_set(left), sum, zero);
+    c.diagonal = ((pair[0] + pair[1]) + pair[2]) + ground;
     return c;
 }
 

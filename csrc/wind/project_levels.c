@@ -106,33 +106,42 @@ void wgi_multigrid_carve(wgi_multigrid* m, wgi_project_grid finest, bool counted
         carve_edges(&m->edges[1], &m->level[1].grid, !counted, arena);
 }
 
-static void clear_halves(const wgi_project_grid* half, float* const colour[2])
+// The zeros before each row, the row between slabs, and the slabs at both ends.
+void wgi_clear_around(const wgi_project_grid* g, void* array, size_t bytes)
 {
-    for (int n = 0; n < 2; ++n)
-        memset(colour[n], 0, half->size * sizeof(float));
+    char* at = array;
+    const size_t first = wgi_project_cell(g, 1, 1, 1) - 8;
+    const size_t last = wgi_project_cell(g, 1, g->ny, g->nz) + g->pitch - 8;
+    memset(at, 0, first * bytes);
+    memset(at + last * bytes, 0, (g->size - last) * bytes);
+    for (int32_t j = 1; j <= g->ny; ++j) {
+        for (int32_t k = 1; k <= g->nz; ++k)
+            memset(at + (wgi_project_cell(g, 1, j, k) - 8) * bytes, 0, 8 * bytes);
+        if (j > 1)
+            memset(at + (wgi_project_cell(g, 1, j, 0) - 8) * bytes, 0, g->pitch * bytes);
+    }
 }
 
+// Rows are written before they are read.
 static void clear_fields(const wgi_lattice* l)
 {
-    clear_halves(&l->half, l->x);
-    clear_halves(&l->half, l->b);
+    for (int colour = 0; colour < 2; ++colour) {
+        wgi_clear_around(&l->half, l->x[colour], sizeof(float));
+        wgi_clear_around(&l->half, l->b[colour], sizeof(float));
+    }
     if (l->joined)
-        memset(l->joined, 0, l->grid.size * sizeof(float));
+        wgi_clear_around(&l->grid, l->joined, sizeof(float));
 }
 
-static void clear_edges(wgi_edges* e, const wgi_project_grid* g)
+void wgi_lattice_zero(const wgi_lattice* l, const wgi_halves* field)
 {
-    e->grid = *g;
-    for (int axis = 0; axis < 3; ++axis) {
-        memset(e->weight[axis], 0, g->size * sizeof(float));
-        if (e->ground[axis])
-            memset(e->ground[axis], 0, g->size * sizeof(float));
-    }
+    for (int colour = 0; colour < 2; ++colour)
+        memset(field->colour[colour], 0, l->half.size * sizeof(float));
 }
 
 void wgi_multigrid_restart(wgi_multigrid* m)
 {
-    clear_halves(&m->level[0].half, m->solution.colour);
+    wgi_lattice_zero(&m->level[0], &m->solution);
 }
 
 // ---- coarser levels ------------------------------------------------------------------------
@@ -199,9 +208,9 @@ static void finish_weighted(wgi_lattice* l, const wgi_edges* edges)
 {
     clear_fields(l);
     for (int n = 0; n < 6; ++n)
-        memset(l->weight[n], 0, l->half.size * sizeof(float));
-    clear_halves(&l->half, l->diagonal);
-    clear_halves(&l->half, l->reciprocal);
+        wgi_clear_around(&l->half, l->weight[n], sizeof(float));
+    for (int colour = 0; colour < 2; ++colour)
+        wgi_clear_around(&l->half, l->reciprocal[colour], sizeof(float));
     wgi_kernels()->lattice_split_edges(l, edges, 1, l->grid.ny + 1);
 }
 
@@ -210,7 +219,7 @@ static void build_coarse(wgi_multigrid* m, bool solid)
 {
     for (int32_t n = 1; n < m->level_count; ++n) {
         wgi_lattice* l = &m->level[n];
-        clear_edges(&m->edges[n % 2], &l->grid);
+        m->edges[n % 2].grid = l->grid;
         const wgi_coarsening c = plan(m, n - 1);
         wgi_kernels()->lattice_coarsen(&c);
         finish_weighted(l, &m->edges[n % 2]);
@@ -238,73 +247,17 @@ void wgi_lattice_describe(wgi_lattice* l, const wgi_projection* p)
 void wgi_multigrid_compact(wgi_multigrid* m, const wgi_projection* p)
 {
     wgi_lattice_fill_counted(&m->level[0], p);
-    clear_edges(&m->edges[0], &m->level[0].grid);
+    m->edges[0].grid = m->level[0].grid;
     wgi_kernels()->lattice_face_edges(&m->edges[0], p->faces);
     build_coarse(m, p->solid != NULL);
-}
-
-// Reading the caller's solid marks; a NULL array is all air.
-typedef struct marks {
-    const uint8_t* solid;
-    size_t row, plane;
-    int32_t size[3];
-} marks;
-
-static marks read_marks(const wgi_projection* p)
-{
-    const wgi_project_grid* g = &p->grid;
-    const size_t row = (size_t)g->nx + 2;
-    return (marks){ p->solid, row, row * ((size_t)g->ny + 2), { g->nx, g->ny, g->nz } };
-}
-
-// An air cell inside the border.
-static bool is_air(const marks* m, const int32_t place[3])
-{
-    for (int axis = 0; axis < 3; ++axis)
-        if (place[axis] < 1 || place[axis] > m->size[axis])
-            return false;
-    return !m->solid ||
-           !m->solid[(size_t)place[2] * m->plane + (size_t)place[1] * m->row + (size_t)place[0]];
-}
-
-// One edge of the wide operator: across the cell before `place` of the lattice, if that is air.
-static void
-wide_edge(wgi_edges* e, const marks* m, const int32_t place[3], const int32_t parity[3], int axis)
-{
-    const int32_t size[3] = { e->grid.nx, e->grid.ny, e->grid.nz };
-    const size_t step[3] = { 1, e->grid.slab, e->grid.pitch };
-    int32_t after[3], middle[3], before[3];
-    for (int a = 0; a < 3; ++a)
-        before[a] = middle[a] = after[a] = 2 * place[a] - 1 + parity[a];
-    middle[axis] -= 1;
-    before[axis] -= 2;
-    if (!is_air(m, middle))
-        return;
-    const size_t at = wgi_project_cell(&e->grid, place[0], place[1], place[2]);
-    const bool low = is_air(m, before), high = is_air(m, after);
-    const bool border = place[axis] == 1 || place[axis] > size[axis];
-    if ((low && high) || ((low || high) && border))
-        e->weight[axis][at] = 1.0f;
-    else if (low)
-        e->ground[axis][at - step[axis]] += 1.0f;
-    else if (high)
-        e->ground[axis][at] += 1.0f;
 }
 
 void wgi_multigrid_wide(wgi_multigrid* m, const wgi_projection* p, const int32_t parity[3])
 {
     wgi_lattice* l = &m->level[0];
     wgi_edges* e = &m->edges[0];
-    const marks s = read_marks(p);
-    clear_edges(e, &l->grid);
-    for (int axis = 0; axis < 3; ++axis) {
-        int32_t last[3] = { l->grid.nx, l->grid.ny, l->grid.nz };
-        ++last[axis];
-        for (int32_t j = 1; j <= last[1]; ++j)
-            for (int32_t k = 1; k <= last[2]; ++k)
-                for (int32_t i = 1; i <= last[0]; ++i)
-                    wide_edge(e, &s, (int32_t[3]){ i, j, k }, parity, axis);
-    }
+    e->grid = l->grid;
+    wgi_kernels()->lattice_wide_edges(e, &p->grid, p->faces, parity);
     finish_weighted(l, e);
     build_coarse(m, false);
 }

@@ -191,8 +191,8 @@ int32_t wgi_multigrid_cycles(
     if (m->level_count == 1 || !from_zero)
         wgi_lattice_load(l, exec, whole);
     if (m->level_count == 1) {
-        for (int colour = 0; colour < 2 && from_zero; ++colour)
-            memset(l->x[colour], 0, l->half.size * sizeof(float));
+        if (from_zero)
+            wgi_lattice_zero(l, &(wgi_halves){ { l->x[0], l->x[1] } });
         return 0;
     }
     double wanted = *norm;
@@ -263,8 +263,7 @@ wgi_multigrid_gradients(wgi_multigrid* m, const wg_exec* exec, wgi_cg_goal goal,
                   .direction = m->direction,
                   .image = m->image,
                   .slab_sums = { m->slab_sums[0], m->slab_sums[1] } };
-    for (int colour = 0; colour < 2; ++colour)
-        memset(cg.direction.colour[colour], 0, l->half.size * sizeof(float));
+    wgi_lattice_zero(l, &cg.direction);
     double curvature = 0.0;
     int32_t done = 0;
     while (done<goal.iterations&& * norm> goal.norm) {

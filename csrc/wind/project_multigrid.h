@@ -8,9 +8,15 @@
 void wgi_multigrid_carve(wgi_multigrid* m, wgi_project_grid finest, bool counted, wgi_arena* arena);
 
 /// The arrays of the finest level of the compact Laplacian alone, for sweeps; and its set-up from
-/// the marks of `p`. x is 0 afterwards.
+/// the marks of `p`.
 void wgi_lattice_carve_counted(wgi_lattice* l, wgi_project_grid grid, wgi_arena* arena);
 void wgi_lattice_fill_counted(wgi_lattice* l, const wgi_projection* p);
+
+/// Sets what is around the rows of an array, of entries of some bytes each, to 0.
+void wgi_clear_around(const wgi_project_grid* g, void* array, size_t bytes);
+
+/// Sets a field of a lattice to 0.
+void wgi_lattice_zero(const wgi_lattice* l, const wgi_halves* field);
 
 /// What a call says about such a lattice, whether or not its set-up is kept.
 void wgi_lattice_describe(wgi_lattice* l, const wgi_projection* p);
@@ -28,7 +34,8 @@ void wgi_lattice_unload(
     const wgi_lattice* l, const wg_exec* exec, const wgi_halves* from, float* found);
 
 /// Builds all levels for the compact Laplacian of a projection, or for the part of the wide operator
-/// on the cells whose places along x, y, z have the given parities (0: 1, 3, 5...; 1: 2, 4, ...).
+/// on the cells whose places along x, y, z have the given parities (0: 1, 3, 5...; 1: 2, 4, ...). The
+/// latter finds 0 around the rows of p->faces.
 void wgi_multigrid_compact(wgi_multigrid* m, const wgi_projection* p);
 void wgi_multigrid_wide(wgi_multigrid* m, const wgi_projection* p, const int32_t parity[3]);
 

@@ -21,8 +21,9 @@ typedef struct wgi_null {
     int32_t* cells;     // [components], work space
 } wgi_null;
 
-/// Numbers the components; returns how many there are. `component` has grid.size entries.
-int32_t wgi_null_find(const wgi_projection* p, int32_t* component);
+/// Numbers the components; returns how many there are. `component` has grid.size entries, and so many
+/// bytes has the work space.
+int32_t wgi_null_find(const wgi_projection* p, int32_t* component, void* spare);
 
 /// Takes the mean over each component out of a field in the solver's layout.
 void wgi_null_remove(const wgi_null* null, const wgi_project_grid* g, float* field);

@@ -165,6 +165,8 @@ bool wgi_project_sweeps(wgi_project_call* call)
         const wgi_whole whole = { p->right_side, p->pressure ? p->phi : NULL, p->phi };
         wgi_lattice_describe(l, p);
         wgi_lattice_fill_counted(l, p);
+        if (!whole.start)
+            wgi_lattice_zero(l, &(wgi_halves){ { l->x[0], l->x[1] } });
         wgi_lattice_load(l, call->exec, &whole);
         job.factor = (float)optimal_factor(&call->projection.grid);
         job.first_colour = first_colour(call);

@@ -273,3 +273,21 @@ def test_more_iterations_than_rounding_can_use_do_no_harm(method, discretisation
         u, 0.5, solid, method=method, discretisation=discretisation, iterations=1000
     )
     assert report.iterations < 40 and report.residual < 3e-6
+
+
+@pytest.mark.parametrize(
+    "shape", [(5, 7, 9), (6, 6, 66), (5, 6, 67), (7, 9, 131), (9, 7, 33), (3, 3, 3), (17, 11, 5)]
+)
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize(("method", "discretisation"), METHODS)
+def test_null_modes_are_those_of_the_matrix(shape, share, method, discretisation):
+    """Rows of up to 64 cells, and of more than one or two words of bits, beside connected components
+    found by another program."""
+    solid = scattered(shape, 3, share)
+    matrix = getattr(exact, f"{discretisation}_matrix")(solid, 0.5)
+    _, label = exact.null_labels(matrix)
+    air = ~solid[1:-1, 1:-1, 1:-1].ravel()  # the matrix has rows of zeros for solid cells
+    report = kernels.project_report(
+        field(shape), 0.5, solid, method=method, discretisation=discretisation, iterations=1
+    )
+    assert report.null_modes == len(set(label[air & (label >= 0)]))
