@@ -1,46 +1,73 @@
 #include "bind.h"
 #include "windgrove/pack.h"
 
-static PyObject* bind_shuffle4(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+// (offset, frames, stride, run, chunk_frames, chunk_run) of a chunk in a block of items.
+static bool read_place(PyObject* const* args, size_t items, size_t* offset, wg_chunk* chunk)
 {
-    (void)module;
-    if (!wgpy_arity("shuffle4", nargs, 2))
-        return NULL;
-    const npy_intp any = WGPY_ANY;
-    const void* items = wgpy_array(args[0], "items", NPY_FLOAT32, 1, &any, false);
-    if (!items)
-        return NULL;
-    const npy_intp count = wgpy_dimension(args[0], 0), bytes = 4 * count;
-    uint8_t* out = wgpy_array(args[1], "out", NPY_UINT8, 1, &bytes, true);
-    if (!out || !wgpy_no_overlap(args[1], "out", args[0], "items"))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    wg_shuffle4(items, (size_t)count, out);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    static const char* const names[] = { "offset", "frames",       "stride",
+                                         "run",    "chunk_frames", "chunk_run" };
+    long value[6];
+    for (int k = 0; k < 6; ++k)
+        if (!wgpy_int(args[k], names[k], k == 4 || k == 5, INT32_MAX, &value[k]))
+            return false;
+    *offset = (size_t)value[0];
+    chunk->frames = (size_t)value[1];
+    chunk->stride = (size_t)value[2];
+    chunk->run = (size_t)value[3];
+    chunk->chunk_frames = (size_t)value[4];
+    chunk->chunk_run = (size_t)value[5];
+    const size_t last = chunk->frames ? (chunk->frames - 1) * chunk->stride + chunk->run : 0;
+    if (chunk->frames > chunk->chunk_frames || chunk->run > chunk->chunk_run ||
+        *offset + last > items) {
+        PyErr_SetString(PyExc_ValueError, "items: the chunk reaches beyond them");
+        return false;
+    }
+    return true;
 }
 
-static PyObject* bind_fletcher32(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+static PyObject* bind_pack_chunk(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
 {
     (void)module;
-    if (!wgpy_arity("fletcher32", nargs, 1))
+    if (!wgpy_arity("pack_chunk", nargs, 10))
         return NULL;
     const npy_intp any = WGPY_ANY;
-    const uint8_t* data = wgpy_array(args[0], "data", NPY_UINT8, 1, &any, false);
-    if (!data)
+    const float* items = wgpy_array(args[0], "items", NPY_FLOAT32, 1, &any, false);
+    wg_chunk chunk;
+    size_t offset;
+    bool coded;
+    if (!items || !read_place(args + 1, (size_t)wgpy_dimension(args[0], 0), &offset, &chunk) ||
+        !wgpy_flag(args[7], "coded", &coded))
         return NULL;
-    const size_t bytes = (size_t)wgpy_dimension(args[0], 0);
-    uint32_t sum;
+    chunk.items = items + offset;
+    const size_t count = chunk.chunk_frames * chunk.chunk_run;
+    const npy_intp bytes = (npy_intp)(4 * count), room = (npy_intp)wg_pack_room(count);
+    uint8_t* planes = wgpy_array(args[8], "planes", NPY_UINT8, 1, &bytes, true);
+    if (!planes)
+        return NULL;
+    uint8_t* out = wgpy_array(args[9], "out", NPY_UINT8, 1, &room, true);
+    if (!out || !wgpy_no_overlap(args[9], "out", args[8], "planes"))
+        return NULL;
+    size_t written;
     Py_BEGIN_ALLOW_THREADS
-    sum = wg_fletcher32(data, bytes);
+    written = wg_pack_chunk(&chunk, coded, planes, out);
     Py_END_ALLOW_THREADS
-    return PyLong_FromUnsignedLong(sum);
+    return PyLong_FromSize_t(written);
+}
+
+static PyObject* bind_pack_room(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    long count;
+    if (!wgpy_arity("pack_room", nargs, 1) || !wgpy_int(args[0], "count", 1, INT32_MAX, &count))
+        return NULL;
+    return PyLong_FromSize_t(wg_pack_room((size_t)count));
 }
 
 PyMethodDef bind_pack_methods[] = {
-    { "shuffle4", (PyCFunction)(void (*)(void))bind_shuffle4, METH_FASTCALL,
-      PyDoc_STR("shuffle4($module, items, out, /)\n--\n\nByte planes of float32 items.") },
-    { "fletcher32", (PyCFunction)(void (*)(void))bind_fletcher32, METH_FASTCALL,
-      PyDoc_STR("fletcher32($module, data, /)\n--\n\nChecksum of bytes, as HDF5 has it.") },
+    { "pack_chunk", (PyCFunction)(void (*)(void))bind_pack_chunk, METH_FASTCALL,
+      PyDoc_STR("pack_chunk($module, items, offset, frames, stride, run, chunk_frames, chunk_run, "
+                "coded, planes, out, /)\n--\n\nA chunk behind HDF5's filters; bytes written.") },
+    { "pack_room", (PyCFunction)(void (*)(void))bind_pack_room, METH_FASTCALL,
+      PyDoc_STR("pack_room($module, count, /)\n--\n\nBytes pack_chunk needs for items.") },
     { NULL, NULL, 0, NULL },
 };

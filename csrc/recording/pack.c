@@ -1,53 +1,54 @@
 #include "windgrove/pack.h"
 
-#include <string.h>
+#include "support/kernel_table.h"
 
 void wg_shuffle4(const void* in, size_t count, uint8_t* out)
 {
-    const uint8_t* from = in;
-    uint8_t *a = out, *b = out + count, *c = out + 2 * count, *d = out + 3 * count;
-    for (size_t i = 0; i < count; ++i) {
-        uint32_t word;
-        memcpy(&word, from + 4 * i, 4);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        word = __builtin_bswap32(word);
-#endif
-        a[i] = (uint8_t)word;
-        b[i] = (uint8_t)(word >> 8);
-        c[i] = (uint8_t)(word >> 16);
-        d[i] = (uint8_t)(word >> 24);
-    }
-}
-
-static uint32_t fold(uint64_t sum)
-{
-    // 2^16 is 1 modulo 65535. A sum that is a multiple of it stays 65535, as in HDF5.
-    while (sum >> 16)
-        sum = (sum & 0xffff) + (sum >> 16);
-    return (uint32_t)sum;
+    wgi_kernels()->byte_planes(in, count, count, out);
 }
 
 uint32_t wg_fletcher32(const void* data, size_t bytes)
 {
-    enum { BLOCK = 4096 }; // words; 64-bit sums hold far more
-    const uint8_t* at = data;
-    uint64_t first = 0, second = 0;
-    for (size_t words = bytes / 2; words > 0;) {
-        const size_t count = words < BLOCK ? words : BLOCK;
-        uint64_t sum = 0, weighted = 0;
-        for (size_t i = 0; i < count; ++i) {
-            const uint64_t word = (uint64_t)at[2 * i] << 8 | at[2 * i + 1];
-            sum += word;
-            weighted += word * (count - i);
-        }
-        second = fold(second + count * first + weighted);
-        first = fold(first + sum);
-        at += 2 * count;
-        words -= count;
+    return wgi_kernels()->fletcher32(data, bytes);
+}
+
+uint32_t wg_adler32(const void* data, size_t bytes)
+{
+    return wgi_kernels()->adler32(data, bytes);
+}
+
+size_t wg_pack_room(size_t count)
+{
+    return 2 + wg_deflate_room(4 * count) + 4 + 4;
+}
+
+// NaN, as the recorder fills: 0x7fc00000.
+static void blank(uint8_t* planes, size_t plane, size_t begin, size_t end)
+{
+    static const uint8_t bytes[4] = { 0x00, 0x00, 0xc0, 0x7f };
+    for (size_t k = 0; k < 4; ++k)
+        for (size_t i = begin; i < end; ++i)
+            planes[k * plane + i] = bytes[k];
+}
+
+size_t wg_pack_chunk(const wg_chunk* chunk, bool coded, uint8_t* planes, uint8_t* out)
+{
+    const size_t run = chunk->chunk_run, count = run * chunk->chunk_frames;
+    for (size_t f = 0; f < chunk->frames; ++f) {
+        wgi_kernels()->byte_planes(
+            chunk->items + f * chunk->stride, chunk->run, count, planes + f * run);
+        blank(planes, count, f * run + chunk->run, (f + 1) * run);
     }
-    if (bytes % 2) {
-        first = fold(first + ((uint64_t)*at << 8));
-        second = fold(second + first);
-    }
-    return (uint32_t)(second << 16 | first);
+    blank(planes, count, chunk->frames * run, count);
+    uint8_t* end = out;
+    *end++ = 0x78; // deflate, window of 32 KiB
+    *end++ = 0x01; // fastest; makes the head a multiple of 31
+    end += wg_deflate_literals(planes, coded ? 3 * count : 4 * count, coded ? count : 0, end);
+    const uint32_t adler = wg_adler32(planes, 4 * count);
+    for (int k = 3; k >= 0; --k)
+        *end++ = (uint8_t)(adler >> (8 * k));
+    const uint32_t sum = wg_fletcher32(out, (size_t)(end - out));
+    for (int k = 0; k < 4; ++k)
+        *end++ = (uint8_t)(sum >> (8 * k));
+    return (size_t)(end - out);
 }

@@ -4,6 +4,7 @@
 #include "support/simd.h"
 
 #define WGI_KERNEL(type, name, arguments) type WGI_ISA(name) arguments;
+#include "recording/kernels.def"
 #include "support/kernels.def"
 #include "sway/kernels.def"
 #include "trees/kernels.def"
@@ -19,6 +20,7 @@ extern const wgi_kernel_table WGI_ISA(kernel_table);
 const wgi_kernel_table WGI_ISA(kernel_table) = {
     WGI_STRING(WG_ISA),
 #define WGI_KERNEL(type, name, arguments) WGI_ISA(name),
+#include "recording/kernels.def"
 #include "support/kernels.def"
 #include "sway/kernels.def"
 #include "trees/kernels.def"

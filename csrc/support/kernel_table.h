@@ -15,6 +15,7 @@
 typedef struct wgi_kernel_table {
     const char* isa;
 #define WGI_KERNEL(type, name, arguments) type(*name) arguments;
+#include "recording/kernels.def"
 #include "support/kernels.def"
 #include "sway/kernels.def"
 #include "trees/kernels.def"

@@ -230,6 +230,32 @@ static wgi_motion_rows lanes_rows(const lanes_walk* w, size_t lane)
     return rows;
 }
 
+// Writes (branch_count, 3) of one frame from rows of an instance.
+static void
+copy_rows(const wg_forest_record* record, const float* rows, size_t padded, float* restrict out)
+{
+    const float *x = rows, *y = rows + padded, *z = rows + 2 * padded;
+    for (size_t n = 0; n < (size_t)record->branch_count; ++n) {
+        const size_t branch = (size_t)record->branch[n];
+        out[3 * n] = x[branch];
+        out[3 * n + 1] = y[branch];
+        out[3 * n + 2] = z[branch];
+    }
+}
+
+// The same from one lane of the tiles [branch][3][lane], times a factor of the branch.
+static void copy_tiles(
+    const wg_forest_record* record, const float* tiles, const float* factor, float* restrict out)
+{
+    for (size_t n = 0; n < (size_t)record->branch_count; ++n) {
+        const size_t branch = (size_t)record->branch[n];
+        for (size_t c = 0; c < 3; ++c) {
+            const float value = tiles[(3 * branch + c) * WGI_LANES];
+            out[3 * n + c] = factor ? value * factor[branch] : value;
+        }
+    }
+}
+
 // Frames of the lanes in `keep`.
 static void lanes_write(const lanes_walk* w, size_t frame, const bool* keep)
 {
@@ -244,20 +270,14 @@ static void lanes_write(const lanes_walk* w, size_t frame, const bool* keep)
         const wgi_motion_rows rows = lanes_rows(w, lane);
         const float* drag =
             job->drag ? job->drag + (job->forest->spring_sets == 1 ? 0 : instance) * padded : NULL;
-        for (size_t n = 0; n < k; ++n) {
-            const size_t b = (size_t)record->branch[n];
-            for (size_t c = 0; c < 3; ++c) {
-                const size_t to = at + 3 * n + c, tile = (3 * b + c) * WGI_LANES + lane;
-                if (record->rotation)
-                    record->rotation[to] = rows.rotation[c * padded + b];
-                if (record->angular_velocity)
-                    record->angular_velocity[to] = rows.angular_velocity[c * padded + b];
-                if (record->wind)
-                    record->wind[to] = w->wind_rows[tile];
-                if (record->torque)
-                    record->torque[to] = w->torque_rows[tile] * drag[b];
-            }
-        }
+        if (record->rotation)
+            copy_rows(record, rows.rotation, padded, record->rotation + at);
+        if (record->angular_velocity)
+            copy_rows(record, rows.angular_velocity, padded, record->angular_velocity + at);
+        if (record->wind)
+            copy_tiles(record, w->wind_rows + lane, NULL, record->wind + at);
+        if (record->torque)
+            copy_tiles(record, w->torque_rows + lane, drag, record->torque + at);
         if (record->tip) {
             walk alone = alone_start(job, instance, (char*)w->alone);
             alone.motion = rows;

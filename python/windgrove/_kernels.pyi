@@ -252,8 +252,20 @@ def forest_run(
     threads: int,
     /,
 ) -> tuple[int, int, int] | None: ...
-def shuffle4(items: NDArray[np.float32], out: NDArray[np.uint8], /) -> None: ...
-def fletcher32(data: NDArray[np.uint8], /) -> int: ...
+def pack_chunk(
+    items: NDArray[np.float32],
+    offset: int,
+    frames: int,
+    stride: int,
+    run: int,
+    chunk_frames: int,
+    chunk_run: int,
+    coded: bool,
+    planes: NDArray[np.uint8],
+    out: NDArray[np.uint8],
+    /,
+) -> int: ...
+def pack_room(count: int, /) -> int: ...
 def pack_rotation(
     rotvec: NDArray[np.float64],
     direction: NDArray[np.float64],

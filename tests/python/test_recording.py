@@ -17,11 +17,9 @@ import pytest
 import xarray as xr
 
 import windgrove as wg
-from windgrove import _kernels
 from windgrove.recording import ChannelSpec, RecordingWriter
 from windgrove.recording.commit_file import CommitFile, journal_path, replay
 from windgrove.recording.layout import chunk_shape
-from windgrove.recording.packing import PackedChannel, channel_writer
 from windgrove.recording.writer import part_path
 
 BRANCHES = 5
@@ -619,43 +617,3 @@ def test_recovery_cuts_at_the_first_damaged_frame(path):
     with wg.open_recording(out) as dataset:
         check(dataset, intact)
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
-
-
-@pytest.mark.parametrize("values", ["smooth", "zero", "nan", "random"])
-def test_packed_chunks_are_what_hdf5_unpacks(tmp_path, values):
-    """Shuffle, deflate and Fletcher32 of our own, read by HDF5's filters; edges are filled."""
-    rng = np.random.default_rng(0)
-    given = {
-        "smooth": np.sin(np.linspace(0, 9, 40 * 7 * 9)),
-        "zero": np.zeros(40 * 7 * 9),
-        "nan": np.full(40 * 7 * 9, np.nan),
-        "random": rng.integers(0, 2**32, 40 * 7 * 9, dtype=np.uint32).view("f4"),
-    }[values]
-    frames = given.astype("f4").reshape(40, 7, 9)
-    with h5py.File(tmp_path / "x.h5", "w") as file:
-        dataset = file.create_dataset(
-            "x", (0, 7, 9), maxshape=(None, 7, 9), chunks=(6, 4, 9), dtype="f4", shuffle=True,
-            compression="gzip", compression_opts=1, fletcher32=True, fillvalue=np.nan,
-        )  # fmt: skip
-        channel = channel_writer(dataset, live=False)
-        assert isinstance(channel, PackedChannel)
-        for start in range(0, 40, 7):
-            channel.append(frames[start : start + 7])
-            channel.flush()
-    with h5py.File(tmp_path / "x.h5") as file:
-        assert file["x"][:].tobytes() == frames.tobytes()
-
-
-def test_checksums_are_those_of_the_published_algorithm():
-    """Fletcher's sums word by word, modulo 65535, over lengths that cross the block of 4096."""
-    rng = np.random.default_rng(1)
-    for size in (0, 1, 2, 3, 8191, 8192, 8193, 20001):
-        data = rng.integers(0, 256, size, dtype=np.uint8)
-        padded = np.append(data, 0) if size % 2 else data
-        words = padded.reshape(-1, 2).astype(object) @ [256, 1]
-        first = second = 0
-        for word in words:
-            first = (first + word) % 65535
-            second = (second + first) % 65535
-        got = _kernels.fletcher32(data)
-        assert (got & 0xFFFF) % 65535 == first and (got >> 16) % 65535 == second

@@ -147,6 +147,11 @@ class Storage:
         self._set_status("recording")
         self.flush()
 
+    @property
+    def flushed(self) -> bool:
+        """Whether a reader finds every frame that was written."""
+        return self.last_flushed_time == self.last_time
+
     def _bind(self, channels: Mapping[str, ChannelSpec]) -> None:
         assert self._file is not None
         self._channels = {

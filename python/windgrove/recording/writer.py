@@ -5,21 +5,29 @@ from __future__ import annotations
 import os
 import threading
 import time as clock
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .. import checks
-from .layout import SHARED_BYTES, ChannelSpec, Coordinate, chunk_shape, coordinate
+from .layout import ChannelSpec, Coordinate, chunk_shape, coordinate
 from .storage import claim_part, explain, open_storage, part_path
 
 __all__ = ["ChannelSpec", "RecordingWriter", "part_path"]
 
 FLUSH_INTERVAL = 0.5  # s, half of what is promised: a block may be on its way already
+BLOCK_BYTES = 8 * 1024 * 1024
+WAITING_BLOCKS = 3  # beside the one that is filled and the one that is packed
+
+
+class _Part(NamedTuple):
+    time: NDArray[np.float64]
+    data: dict[str, NDArray[Any]]
 
 
 class _Block:
@@ -30,8 +38,15 @@ class _Block:
     ) -> None:
         self.time = np.empty(frames)
         self.data = {name: np.empty((frames, *shapes[name]), types[name]) for name in shapes}
+        self.written = 0
         self.count = 0
         self.room = frames
+
+    def part(self) -> _Part:
+        """What is not in the file yet; later frames may be added meanwhile."""
+        part = slice(self.written, self.count)
+        self.written = self.count
+        return _Part(self.time[part], {name: values[part] for name, values in self.data.items()})
 
     def put(self, times: NDArray[Any], data: Mapping[str, NDArray[Any]], start: int) -> int:
         """Copies frames from `start` on, as many as there is room for."""
@@ -47,9 +62,10 @@ class RecordingWriter:
     """Writes frames to ``NAME.part`` and renames it to ``NAME`` at the end.
 
     Frames are copied into a block in memory; a thread of the writer's own packs full blocks, and
-    twice a second whatever is there, into the file. Memory is constant: three blocks of about
-    2 MiB each, or of one frame where that is larger. The file can be read after a kill at any
-    moment: it always holds the frames up to the last flush (`recording.commit_file` says how).
+    twice a second whatever is there, into the file. Memory is constant: at most five blocks of
+    about 8 MiB each, or of one frame where that is larger; where the file does not keep up,
+    `append` waits. The file can be read after a kill at any moment: it always holds the frames up
+    to the last flush (`recording.commit_file` says how).
 
     Parameters
     ----------
@@ -137,16 +153,17 @@ class RecordingWriter:
     def _start(self) -> None:
         self._pid = os.getpid()
         self._last_time = self._storage.last_time
-        self._appended = self._taken = self._storage.frames
+        self._appended = self._storage.frames
         self._frames = _block_frames(self._shapes, self._types)
         self._changed = threading.Condition()
         self._spare: list[_Block] = []
-        self._block = self._new_block()
-        self._ready: _Block | None = None
+        self._block = self._new_block(self._appended)
+        self._ready: deque[_Block] = deque()
         self._flushed = self._appended
         self._flush_wanted = False
         self._finish: tuple[str, bool] | None = None
         self._error: BaseException | None = None
+        self._due = clock.monotonic() + FLUSH_INTERVAL
         # All calls of HDF5 are made there: a signal handler runs in the main thread only, so that
         # Ctrl-C cannot break off a write in the middle.
         self._worker = threading.Thread(target=self._work, name="windgrove-recorder", daemon=True)
@@ -180,15 +197,44 @@ class RecordingWriter:
         done = 0
         while done < len(times):
             with self._changed:
-                while self._block.count >= self._block.room:
-                    self._hand_over()
-                self._raise_if_broken()
+                self._make_room()
                 count = self._block.put(times, arrays, done)
+                self._added(count, float(times[done + count - 1]))
                 done += count
-                self._appended += count
-                self._last_time = float(times[done - 1])
-                if self._block.count >= self._block.room and self._ready is None:
-                    self._hand_over()
+
+    def reserve(self, frames: int) -> dict[str, NDArray[Any]]:
+        """Memory of the recorder for the next frames, which saves copying them.
+
+        Parameters
+        ----------
+        frames : int
+            As many as will be there, at least one.
+
+        Returns
+        -------
+        dict of str to array
+            For every channel (t, ...), with t from 1 to `frames`. Fill all of it, then `commit`;
+            frames that are not committed are not recorded.
+        """
+        if self.closed:
+            raise ValueError(f"{self.path}: the recording is closed")
+        with self._changed:
+            self._make_room()
+            block = self._block
+            part = slice(block.count, min(block.room, block.count + max(frames, 1)))
+            return {name: values[part] for name, values in block.data.items()}
+
+    def commit(self, time: ArrayLike) -> None:
+        """Records the frames that the memory of the last `reserve` holds, `time` as in `append`."""
+        times = self._check_time(time)
+        with self._changed:
+            block = self._block
+            if len(times) > block.room - block.count:
+                raise ValueError(f"time: {len(times)} frames, more than were reserved")
+            block.time[block.count : block.count + len(times)] = times
+            block.count += len(times)
+            if len(times):
+                self._added(len(times), float(times[-1]))
 
     def flush(self) -> None:
         """Waits until every frame appended so far can be read from the file."""
@@ -277,25 +323,31 @@ class RecordingWriter:
 
     # Called with the condition held.
 
+    def _make_room(self) -> None:
+        while self._block.count >= self._block.room:
+            while len(self._ready) >= WAITING_BLOCKS:
+                self._raise_if_broken()
+                self._changed.wait(0.2)
+            self._hand_over()
+        self._raise_if_broken()
+
+    def _added(self, count: int, last_time: float) -> None:
+        self._appended += count
+        self._last_time = last_time
+        if self._block.count >= self._block.room and len(self._ready) < WAITING_BLOCKS:
+            self._hand_over()
+
     def _hand_over(self) -> None:
-        while self._ready is not None:
-            self._raise_if_broken()
-            self._changed.wait(0.2)
-        self._ready = self._take_block()
+        self._ready.append(self._block)
+        self._block = self._new_block(self._appended)
         self._changed.notify_all()
 
-    def _take_block(self) -> _Block:
-        block = self._block
-        self._taken += block.count
-        self._block = self._new_block()
-        return block
-
-    def _new_block(self) -> _Block:
+    def _new_block(self, first: int) -> _Block:
         block = (
             self._spare.pop() if self._spare else _Block(self._frames, self._shapes, self._types)
         )
         # Blocks end where chunks end, so that a chunk is packed once.
-        block.count, block.room = 0, self._frames - self._taken % self._frames
+        block.count, block.written, block.room = 0, 0, self._frames - first % self._frames
         return block
 
     def _raise_if_broken(self) -> None:
@@ -313,43 +365,43 @@ class RecordingWriter:
 
     def _round(self) -> bool:
         with self._changed:
-            blocks = self._next_blocks()
-            finish = self._finish
+            parts, full = self._next_parts()
+            finish, wanted = self._finish, self._flush_wanted
             self._flush_wanted = False
-            self._changed.notify_all()
-        for block in blocks:
-            self._storage.write(
-                block.time[: block.count],
-                {name: values[: block.count] for name, values in block.data.items()},
-            )
+        for part in parts:
+            if len(part.time):
+                self._storage.write(*part)
         if finish is not None:
             self._storage.finish(finish[0], rename=finish[1])
-        else:
+        elif wanted or clock.monotonic() >= self._due:
             self._storage.flush()
+            self._due = clock.monotonic() + FLUSH_INTERVAL
         with self._changed:
-            self._spare += blocks
-            self._flushed = self._storage.frames
+            self._spare += full
+            if self._storage.flushed:
+                self._flushed = self._storage.frames
             self._changed.notify_all()
         return finish is None
 
-    def _next_blocks(self) -> list[_Block]:
-        due = clock.monotonic() + FLUSH_INTERVAL
-        while self._ready is None and self._finish is None and not self._flush_wanted:
-            left = due - clock.monotonic()
-            if left <= 0:
-                if self._block.count:
+    def _next_parts(self) -> tuple[list[_Part], list[_Block]]:
+        """What to write next, and the blocks that are free after it."""
+        while not (self._ready or self._finish or self._flush_wanted):
+            now = clock.monotonic()
+            if now >= self._due:
+                if self._block.count > self._block.written or not self._storage.flushed:
                     break
-                due = clock.monotonic() + FLUSH_INTERVAL
-                continue
-            self._changed.wait(left)
-        blocks = []
-        timed = self._ready is None or self._finish is not None
-        if self._ready is not None:
-            blocks.append(self._ready)
-            self._ready = None
-        if (timed or self._flush_wanted) and self._block.count:
-            blocks.append(self._take_block())
-        return blocks
+                self._due = now + FLUSH_INTERVAL
+            self._changed.wait(self._due - now)
+        everything = bool(self._finish) or self._flush_wanted or clock.monotonic() >= self._due
+        full = [self._ready.popleft()] if self._ready else []
+        if everything:
+            full += self._ready
+            self._ready.clear()
+        parts = [block.part() for block in full]
+        if everything:
+            # Its later frames may be filled in while these are written.
+            parts.append(self._block.part())
+        return parts, full
 
     def _fail(self, error: BaseException) -> None:
         # Frames of the last flush are those on disk.
@@ -386,4 +438,4 @@ def _block_frames(shapes: Mapping[str, tuple[int, ...]], types: Mapping[str, np.
     widest = max(sizes, key=lambda name: sizes[name])
     frames = chunk_shape(shapes[widest], types[widest].itemsize)[0]
     total = max(sum(sizes.values()), 1)
-    return max(frames, frames * (SHARED_BYTES // (frames * total)))
+    return max(frames, frames * (BLOCK_BYTES // (frames * total)))

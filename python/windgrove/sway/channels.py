@@ -76,13 +76,19 @@ class Frames:
         self.branches = branches
         self.of_group = [branches[branches < len(g.tree)] for g in sway.groups]
         self.rows = [np.flatnonzero(sway._where[:, 0] == i) for i in range(len(sway.groups))]
+        self.every = 1
+        # One group in order: its buffers are what is recorded.
+        self.direct = len(sway.groups) == 1 and bool((np.diff(sway._where[:, 1]) > 0).all())
         self._buffers: list[dict[str, NDArray[np.float32]]] = []
 
-    def begin(self, frames: int) -> None:
-        """Fresh buffers for a block."""
+    def begin(self, frames: int, out: dict[str, NDArray[np.float32]] | None = None) -> None:
+        """Buffers for a block of recorded frames: fresh ones, or `out` where `direct`."""
+        if out is not None:
+            self._buffers = [out]
+            return
         self._buffers = [
             {
-                name: np.full((frames, len(group), len(branch), 3), np.nan, np.float32)
+                name: np.empty((frames, len(group), len(branch), 3), np.float32)
                 for name in self.channels
             }
             for group, branch in zip(self.sway.groups, self.of_group, strict=True)
@@ -91,13 +97,15 @@ class Frames:
     def tuple_for(self, number: int, frame: int, step: int, steps: int) -> tuple[Any, ...]:
         """The record argument of `_kernels.forest_run`: its frames start at `frame` of the block.
 
-        Steps before `step` of the block went to an earlier call.
+        Steps before `step` of the block went to an earlier call. A call that does not begin where
+        a recorded frame ended records its last step, or none.
         """
-        per = self.sway.substeps
-        first, last = frame + step // per, frame + (step + steps) // per
-        if last == first:  # a substep within a frame leaves nothing
+        per = self.sway.substeps * self.every
+        begin = frame * self.sway.substeps + step
+        first, last = begin // per, (begin + steps) // per
+        if last == first:
             every, span = steps + 1, slice(0, 0)
-        elif steps < per:
+        elif begin % per:
             every, span = steps, slice(last - 1, last)
         else:
             every, span = per, slice(first, last)
@@ -105,17 +113,10 @@ class Frames:
         arrays = [buffers[name][span] if name in buffers else None for name in NAMES]
         return (every, self.of_group[number], *arrays, None, None)
 
-    def thin(self, every: int) -> None:
-        """Keep the last of every so many frames."""
-        self._buffers = [
-            {name: values[every - 1 :: every] for name, values in buffers.items()}
-            for buffers in self._buffers
-        ]
-
     def joined(self, frames: int) -> dict[str, NDArray[np.float32]]:
         """(frames, instance, branch, 3) of every channel, NaN where a tree has no such branch."""
         sway = self.sway
-        if len(self._buffers) == 1 and (np.diff(sway._where[:, 1]) > 0).all():
+        if self.direct:
             return {name: values[:frames] for name, values in self._buffers[0].items()}
         shape = (frames, len(sway), len(self.branches), 3)
         out = {name: np.full(shape, np.nan, np.float32) for name in self.channels}
@@ -130,6 +131,9 @@ class Frames:
     def now(self) -> dict[str, NDArray[np.float32]]:
         """One frame of the state as it is; wind and torque are NaN, as no step led here."""
         self.begin(1)
+        for buffers in self._buffers:
+            for values in buffers.values():
+                values[...] = np.nan
         for group, branch, buffers in zip(
             self.sway.groups, self.of_group, self._buffers, strict=True
         ):

@@ -142,6 +142,7 @@ class _Run:
         self.frame_count = count - count % self.every
         self.branches = chosen_branches(branches, sway.widest)
         self.frames = Frames(sway, channels, self.branches)
+        self.frames.every = self.every
         self.channels = channels
         self.attrs = attributes(sway, feed.wind, self.dt, self.duration, self.every)
         self.focus = default_focus(sway) if focus is None else checks.vector(focus, "focus")
@@ -149,6 +150,8 @@ class _Run:
         self.wind_start = float(feed.wind.time) if feed.stepped else 0.0
         self.done = 0
         self.check: Callable[[], None] = lambda: None
+        # Memory of a recorder that frames are written to, without a copy.
+        self.reserve: Callable[[int], dict[str, NDArray[np.float32]]] | None = None
         self.interrupted = False
         self.shelter: TreeShelter | None = None
 
@@ -190,7 +193,6 @@ class _Run:
                 count = self._next_block()
             except Diverged as diverged:
                 error, count = diverged, (self.sway.steps - before) // self.every
-                self.frames.thin(self.every)
             if count:
                 yield self.times(recorded, count), self.frames.joined(count)
             if error is not None:
@@ -210,8 +212,12 @@ class _Run:
             work = self.sway.branch_count * self.sway.substeps
             frames = max(self.every, self.feed.frames_at_once(work) // self.every * self.every)
         frames = min(frames, left)
-        count = frames // self.every
-        self.frames.begin(frames)
+        count, out = frames // self.every, None
+        if self.reserve is not None:
+            out = self.reserve(count)
+            count = len(next(iter(out.values())))
+            frames = count * self.every
+        self.frames.begin(count, out)
         if one_by_one:
             for frame in range(frames):
                 if self._stops(frame):
@@ -226,8 +232,6 @@ class _Run:
         else:
             self._advance(frames, 0)
         self.done += frames
-        if self.every > 1:
-            self.frames.thin(self.every)
         return count
 
     def _advance(self, frames: int, at: int) -> None:
@@ -328,7 +332,12 @@ def _to_file(run: _Run, path: Path, bar: Any, *, overwrite: bool, live: bool) ->
     with writer:
         shown = clock.monotonic()
         for times, block in run.blocks():
-            writer.append(times, block)
+            if run.reserve is None:
+                writer.append(times, block)
+            else:
+                writer.commit(times)
+            if run.frames.direct:
+                run.reserve = writer.reserve
             if clock.monotonic() - shown > 0.1:
                 bar.update(run.done - bar.n)
                 shown = clock.monotonic()
