@@ -222,6 +222,12 @@ def test_a_run_of_a_graph_cannot_be_longer_than_a_plant():
         wg.read_tree(io.BytesIO(text.encode()), length=0.1, radius=0.01)
 
 
+def test_a_scale_written_as_a_superscript_is_refused():
+    text = files.mtg_points().decode().replace("S\t3\t", "S\t\N{SUPERSCRIPT THREE}\t")
+    with pytest.raises(wg.TreeFormatError, match="is no scale of class S"):
+        wg.read_tree(io.BytesIO(text.encode("latin-1")))
+
+
 def test_deep_nesting_in_json_is_refused():
     for text in ("[" * 100_000, '{"branch":' * 50_000 + '"levels" "gnarliness"'):
         with pytest.raises(wg.TreeFormatError):

@@ -277,7 +277,7 @@ def _errno_in(text: str) -> int | None:
     """HDF5 reports the system's error number in its text only."""
     _, found, rest = text.partition("errno = ")
     digits = rest.split(",")[0].strip()
-    return int(digits) if found and digits.isdigit() else None
+    return int(digits) if found and digits.isdecimal() else None
 
 
 def _check_same(

@@ -129,7 +129,7 @@ def _classes(lines: list[tuple[int, str]], notes: Notes) -> dict[str, int]:
         cells = line.split()
         if len(cells) < 2 or cells[0].upper() == "SYMBOL":
             continue
-        if not cells[1].isdigit() or len(cells[1]) > 4:
+        if not cells[1].isdecimal() or len(cells[1]) > 4:
             notes.refuse(f"line {number}: {cells[1][:20]!r} is no scale of class {cells[0][:20]}")
         classes[cells[0]] = int(cells[1])
     if not classes:

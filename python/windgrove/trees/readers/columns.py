@@ -126,7 +126,7 @@ def _three(places: dict[str, list[int]], stems: Sequence[str]) -> list[int] | No
         for letters in _XYZ:
             for names in ([stem + k for k in letters], [k + stem for k in letters]):
                 if all(name in places for name in names) and (
-                    letters[0] == "x" or not (stem == "" or stem.isdigit())
+                    letters[0] == "x" or not (stem == "" or stem.isdecimal())
                 ):
                     choices = itertools.product(*(places[name][:4] for name in names))
                     return list(min(choices, key=lambda columns: max(columns) - min(columns)))
