@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import checks, kernels
+from .. import _kernels, checks, kernels
 
 if TYPE_CHECKING:
     from ..kernels import MeshReport
 
 Vector = tuple[float, float, float]
-# Cells are shrunk by this share of their edge, as in windgrove/voxels.h: a face that was meant to
-# lie on a cell's face does, whatever the rounding.
-TOUCH = 1e-6
 
 
 class Cells(NamedTuple):
@@ -35,15 +32,9 @@ class Cells(NamedTuple):
     def shape(self) -> tuple[int, int, int]:
         return (self.size[2], self.size[1], self.size[0])
 
-    def edges(self, axis: int, spacing: float) -> NDArray[np.float64]:
-        """Low edges of the cells along an axis, and the high edge of the last [m]."""
-        return np.arange(self.first[axis], self.first[axis] + self.size[axis] + 1) * np.float64(
-            spacing
-        )
-
-    def centres(self, axis: int, spacing: float) -> NDArray[np.float64]:
-        edge = self.edges(axis, spacing)[:-1]
-        return edge + 0.5 * spacing
+    def corner(self, spacing: float) -> NDArray[np.float64]:
+        """Low corner of the first cell [m]."""
+        return np.array(self.first) * np.float64(spacing)
 
 
 class Solid:
@@ -122,14 +113,10 @@ class Box(Solid):
         self._read_motion()
 
     def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
-        shift = self.displacement(time)
-        inside = []
-        for axis in range(3):
-            edge = cells.edges(axis, spacing)
-            low, high = self.low[axis] + shift[axis], self.high[axis] + shift[axis]
-            touch = TOUCH * spacing
-            inside.append((edge[:-1] + touch < high) & (edge[1:] - touch > low))
-        return inside[2][:, None, None] & inside[1][:, None] & inside[0]
+        marked = np.zeros(cells.shape, np.bool_)
+        low, high = (np.array(end) + self.displacement(time) for end in (self.low, self.high))
+        _kernels.voxelize_box(low, high, cells.corner(spacing), spacing, marked)
+        return marked
 
 
 @dataclass(frozen=True)
@@ -159,15 +146,10 @@ class Sphere(Solid):
         self._read_motion()
 
     def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
-        shift = self.displacement(time)
-        squares = []
-        for axis in range(3):
-            edge = cells.edges(axis, spacing) - (self.centre[axis] + shift[axis])
-            touch = TOUCH * spacing
-            away = np.maximum(np.maximum(edge[:-1] + touch, touch - edge[1:]), 0.0)
-            squares.append(away**2)
-        total = squares[2][:, None, None] + squares[1][:, None] + squares[0]
-        return total < self.radius**2
+        marked = np.zeros(cells.shape, np.bool_)
+        centre = np.array(self.centre) + self.displacement(time)
+        _kernels.voxelize_sphere(centre, self.radius, cells.corner(spacing), spacing, marked)
+        return marked
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,17 +219,6 @@ class Mesh(Solid):
         return marked
 
 
-def _fill_of(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> str:
-    report = kernels.mesh_report(vertices, faces)
-    if not report.closed:
-        warnings.warn(
-            f"faces: the mesh is open ({report.open_edges} edges lack a face); only the cells its "
-            "surface crosses are solid",
-            stacklevel=4,
-        )
-    return report.fill
-
-
 def _touched(
     cells: Cells,
     spacing: float,
@@ -287,7 +258,8 @@ def read_mesh(vertices: Any, faces: Any) -> tuple[NDArray[np.float64], NDArray[n
 
 @dataclass(frozen=True, eq=False)
 class Terrain(Solid):
-    """Ground given by heights on a regular lattice. A cell is solid where its centre lies below.
+    """Ground given by heights on a regular lattice. A cell is solid where its bottom lies below the
+    highest ground under it, so that no slope has holes.
 
     Heights between the lattice's points are bilinear; beyond its rim the nearest height goes on,
     so that no air leaks in from the side.
@@ -318,25 +290,13 @@ class Terrain(Solid):
         object.__setattr__(self, "origin", (x, y))
         object.__setattr__(self, "spacing", checks.spacing(self.spacing))
 
-    def height_at(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
-        """Heights (len(y), len(x)) on the lattice that x and y span [m]."""
-        rows, row_share = self._between(y, 1)
-        columns, column_share = self._between(x, 0)
-        low = self.height[rows[0]] * (1 - row_share)[:, None]
-        line = low + self.height[rows[1]] * row_share[:, None]
-        return line[:, columns[0]] * (1 - column_share) + line[:, columns[1]] * column_share
-
-    def _between(
-        self, where: ArrayLike, axis: int
-    ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
-        last = self.height.shape[1 - axis] - 1
-        at = np.clip((np.asarray(where) - self.origin[axis]) / self.spacing, 0.0, last)
-        low = np.minimum(np.floor(at).astype(np.int64), max(last - 1, 0))
-        return (low, np.minimum(low + 1, last)), at - low
-
     def mark(self, cells: Cells, spacing: float, time: float) -> NDArray[np.bool_]:
-        ground = self.height_at(cells.centres(0, spacing), cells.centres(1, spacing))
-        return cells.centres(2, spacing)[:, None, None] < ground
+        marked = np.zeros(cells.shape, np.bool_)
+        _kernels.voxelize_terrain(
+            self.height, np.array(self.origin), self.spacing,
+            cells.corner(spacing), spacing, marked,
+        )  # fmt: skip
+        return marked
 
 
 def as_solid(value: Any) -> Solid:
