@@ -1,11 +1,15 @@
 """Recording the wind to .vtkhdf: the layout, xarray's view and VTK's."""
 
+import subprocess
+import sys
+
 import h5py
 import numpy as np
 import pytest
 import xarray as xr
 from numpy.testing import assert_allclose, assert_array_equal
 
+import windgrove as wg
 from windgrove.wind.cascade import Wind
 
 
@@ -140,3 +144,59 @@ def test_an_existing_file_is_kept_when_asked(tmp_path):
     with pytest.raises(FileExistsError, match=r"a\.vtkhdf"):
         wind.record(tmp_path / "a.vtkhdf", overwrite=False)
     assert (tmp_path / "a.vtkhdf").read_text() == "mine"
+
+
+KILLED = """
+import os, signal, sys
+import windgrove as wg
+from windgrove.wind import vtkhdf
+
+vtkhdf.FLUSH_SECONDS = 0.0
+write = os.pwrite
+
+def run(folder, number):
+    left = [number]
+
+    def dying_write(fd, data, offset):
+        left[0] -= 1
+        if left[0]:
+            return write(fd, data, offset)
+        write(fd, bytes(data)[: len(data) // 2], offset)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    os.pwrite = dying_write
+    wind = wg.Wind((6, 0, 0), cells=(4, 4, 4), levels=1, turbulence=0.0)
+    recorder = wind.record(f"{folder}/{number}.vtkhdf")
+    with open(f"{folder}/{number}.count", "w") as count:
+        while True:
+            print(recorder.frames, file=count, flush=True)
+            wind.step()
+
+for number in range(1, 130, 4):
+    child = os.fork()
+    if child == 0:
+        run(sys.argv[1], number)
+    os.waitpid(child, 0)
+"""
+
+
+def test_a_kill_within_any_write_leaves_all_frames_up_to_the_last_commit(tmp_path):
+    """SIGKILL in the middle of write 1, 5, 9, ...: of HDF5's own, of a journal, of a commit."""
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=True)
+    most = 0
+    for number in range(1, 130, 4):
+        path = tmp_path / f"{number}.vtkhdf"
+        counted = tmp_path / f"{number}.count"
+        if not counted.exists():  # killed before the first frame was on disk
+            continue
+        last = int(counted.read_text().split()[-1])
+        assert not path.exists()
+        assert wg.recover_recording(path) == path
+        with h5py.File(path) as file:
+            frames = file["wind/velocity"][:]
+            assert len(frames) == len(file["wind/time"]) == file["VTKHDF/Steps"].attrs["NSteps"]
+            assert last <= len(frames) <= last + 1
+            assert_allclose(file["wind/time"][:], np.arange(len(frames)) / 30)
+        assert_array_equal(frames, np.broadcast_to(np.float32([6, 0, 0]), frames.shape))
+        most = max(most, last)
+    assert most >= 4

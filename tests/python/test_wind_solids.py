@@ -68,7 +68,7 @@ def test_a_mesh_object_is_accepted_as_it_is():
 
 
 def test_terrain_fills_cells_up_to_its_highest_point_and_goes_on_beyond_its_rim():
-    """A slope of 1 from x = 1 to 3: the highest ground under a cell of 0.5 m is at its right edge."""
+    """A slope of 1 from x = 1 to 3: under a cell of 0.5 m it is highest at the right edge."""
     ground = wg.Terrain([[0, 2], [0, 2]], origin=(1, 0), spacing=2.0)
     marked = ground.mark(whole((8, 4, 8)), 0.5, 0.0)
     assert_array_equal(marked.sum(axis=0), np.tile([0, 0, 1, 2, 3, 4, 4, 4], (4, 1)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from pathlib import Path
 
 import h5py
@@ -24,7 +25,8 @@ def recover_recording(
     """Copies every frame that can be read into a new, finished recording.
 
     Needed for a recording made with ``live=True`` whose writer was killed (other programs refuse
-    it until then) and for a damaged file; an ordinary ``.part`` opens as it is.
+    it until then) and for a damaged file; an ordinary ``.part`` opens as it is. A wind's
+    ``.vtkhdf.part`` is finished as of its last commit.
 
     Parameters
     ----------
@@ -61,10 +63,15 @@ def recover_recording(
         raise FileExistsError(errno.EEXIST, "exists and overwrite=False", str(target))
     part = target.with_name(target.name + ".recovering")
     with _open_any(source) as old:
-        if not isinstance(old.get("time"), h5py.Dataset):
+        wind = "VTKHDF" in old and "wind" in old
+        if not wind and not isinstance(old.get("time"), h5py.Dataset):
             raise ValueError(f"{source}: not a recording: it has no time")
-        with h5py.File(part, "w") as new:
-            _copy(old, new)
+        if not wind:
+            with h5py.File(part, "w") as new:
+                _copy(old, new)
+    if wind:
+        # Its last commit is a complete file.
+        shutil.copyfile(source, part)
     with part.open("rb") as file:
         os.fsync(file.fileno())
     os.replace(part, target)

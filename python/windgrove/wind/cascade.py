@@ -421,7 +421,10 @@ class Wind:
         """Write the velocity to `.vtkhdf` files while the wind is stepped.
 
         VTK and ParaView read them; ``xr.open_dataset(path, group="wind", engine="h5netcdf")`` too.
-        The present state is the first frame. The file is ``NAME.part`` until it is closed.
+        The present state is the first frame. The file is ``NAME.part`` until it is closed, and
+        holds every frame up to the last commit, also where the process is killed:
+        `recover_recording` finishes it. The first frame is committed at once, then each that comes
+        a second or more after the last commit, with those before it.
 
         Parameters
         ----------

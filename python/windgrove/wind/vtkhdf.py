@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import checks
+from ..recording.commit_file import CommitFile
 from ..recording.storage import claim_part, part_path
 from .grids import Grid
 
@@ -34,6 +35,9 @@ class LevelFile:
     An ImageData has one place for all its steps: that of the first frame. Where the grid has moved
     by whole cells, what it still covers is written at its place in the world and the rest is NaN;
     ``wind/origin`` keeps the grid's place for each frame.
+
+    Until it is closed the file moves from one commit to the next as recordings do: whenever the
+    process is killed, the ``.part`` holds every frame up to the last commit.
     """
 
     def __init__(self, path: Path, grid: Grid, attributes: dict[str, Any], overwrite: bool) -> None:
@@ -45,7 +49,8 @@ class LevelFile:
         self._low = grid.low.copy()
         nz, ny, nx = (n - 2 for n in grid.solid.shape)
         self._shape = (nz, ny, nx)
-        self._file = h5py.File(part_path(path), "w", track_order=True)
+        self._commit = CommitFile(part_path(path))
+        self._file = h5py.File(self._commit, "w", track_order=True)
         self._flushed = -np.inf
         image = self._file.create_group("VTKHDF", track_order=True)
         centre = [float((n + 0.5) * grid.spacing) for n in grid.low]
@@ -57,6 +62,7 @@ class LevelFile:
         image.attrs["Direction"] = np.eye(3).ravel()
         self._make_named(h5py, grid, centre, attributes)
         self._link(h5py, image)
+        self._flush()
 
     def _make_named(
         self, h5py: Any, grid: Grid, centre: list[float], attributes: dict[str, Any]
@@ -130,10 +136,13 @@ class LevelFile:
         wind["time"][self.frames] = steps["Values"][self.frames] = time
         steps.attrs["NSteps"] = np.int64(count)
         self.frames = count
-        now = clock.monotonic()
-        if now - self._flushed >= FLUSH_SECONDS:
-            self._file.flush()
-            self._flushed = now
+        if count == 1 or clock.monotonic() - self._flushed >= FLUSH_SECONDS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._file.flush()
+        self._commit.commit()
+        self._flushed = clock.monotonic()
 
     def _in_place(self, grid: Grid) -> NDArray[np.float32]:
         inside = np.moveaxis(grid.velocity[:, 1:-1, 1:-1, 1:-1], 0, -1)
@@ -155,14 +164,18 @@ class LevelFile:
         """Puts the finished file in its place."""
         if not self._file:
             return
-        self._file.close()
-        part = part_path(self.path)
-        descriptor = os.open(part, os.O_RDONLY)
         try:
-            os.fsync(descriptor)
+            self._file.close()
+            self._commit.commit()
+            self._commit.sync()
         finally:
-            os.close(descriptor)
-        os.replace(part, self.path)
+            self._commit.close()
+        os.replace(part_path(self.path), self.path)
+
+    def drop(self) -> None:
+        """Closes the file where it is, without a frame."""
+        self._file.close()
+        self._commit.close()
 
 
 class WindRecorder:
@@ -237,7 +250,7 @@ class WindRecorder:
 
     def _drop(self) -> None:
         for file in self._files:
-            file._file.close()
+            file.drop()
         self._files = []
 
     def __enter__(self) -> WindRecorder:
