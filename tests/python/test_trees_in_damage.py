@@ -228,6 +228,13 @@ def test_a_scale_written_as_a_superscript_is_refused():
         wg.read_tree(io.BytesIO(text.encode("latin-1")))
 
 
+@pytest.mark.parametrize("code", [*range(32), 0x7F, 0x85, 0xA0])
+def test_a_file_of_one_control_character_is_refused(code):
+    for content in (bytes([code]), bytes([code, 10, code]), b"1" + bytes([code])):
+        with pytest.raises(wg.TreeFormatError):
+            wg.read_tree(io.BytesIO(content))
+
+
 def test_deep_nesting_in_json_is_refused():
     for text in ("[" * 100_000, '{"branch":' * 50_000 + '"levels" "gnarliness"'):
         with pytest.raises(wg.TreeFormatError):

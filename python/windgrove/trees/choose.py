@@ -82,7 +82,7 @@ def _guess(content: Content) -> str:
 
 def _numbers_only(content: Content) -> bool:
     rows = content.layout.rows
-    return bool(rows) and not content.layout.header and all(row[0] for row in rows)
+    return bool(rows) and not content.layout.header and all(row and row[0] for row in rows)
 
 
 def pick(parsed: list[Parsed], model: int | None) -> Parsed:
