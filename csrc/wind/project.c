@@ -339,6 +339,30 @@ wg_status wg_project(
     return wgi_project_in(fields, parameters, (wgi_project_place){ scratch, NULL }, result, exec);
 }
 
+wg_status wg_jacobi_sweeps(
+    const wg_project_fields* fields, const float* divergence, int32_t iterations, void* scratch,
+    const wg_exec* exec)
+{
+    wg_project_parameters parameters = wg_project_defaults();
+    parameters.iterations = iterations;
+    if (!fields_are_valid(fields) || !wgi_project_numbers_fit(&parameters) || !fields->pressure)
+        return WG_ERR_VALUE;
+    if (fields->nx < 3 || fields->ny < 3 || fields->nz < 3) {
+        const size_t cells = (size_t)fields->nx * (size_t)fields->ny * (size_t)fields->nz;
+        memset(fields->pressure, 0, cells * sizeof(float));
+        return WG_OK;
+    }
+    wgi_project_call call = { 0 };
+    start_call(&call, fields, &parameters, (wgi_project_place){ scratch, NULL }, exec);
+    call.projection.given = divergence;
+    wgi_project_recall(&call);
+    prepare(&call);
+    wgi_project_sweeps(&call);
+    wgi_project_over_slabs(&call, wgi_kernels()->project_found);
+    wgi_project_remember(&call);
+    return WG_OK;
+}
+
 wg_status wg_divergence(const wg_project_fields* fields, float* out)
 {
     if (!fields_are_valid(fields))

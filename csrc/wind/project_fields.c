@@ -93,6 +93,8 @@ WGI_INLINE wgf8 scaled_divergence(
     const wgi_projection* p, const wgi_strides* s, size_t index, int count, const bool closed,
     wgi8 faces)
 {
+    if (p->given)
+        return wgf8_set(p->spacing * p->spacing) * load_some(p->given + index, count);
     const float *u = p->velocity + index, *v = u + s->component, *w = v + s->component;
     const wgf8 x = difference(u, s->axis[0], count, closed, faces, 0);
     const wgf8 y = difference(v, s->axis[1], count, closed, faces, 1);

@@ -52,6 +52,7 @@ typedef struct wgi_projection {
     bool fill;             // phi is to be filled with the start, or with 0
     bool sweep_at_once;    // the right side is followed by the first Jacobi sweep from 0
     const float* velocity; // the caller's, [3][z][y][x] with border
+    const float* given;    // the caller's divergence, [z][y][x], instead of the velocity's; or NULL
     const uint8_t* solid;  // the caller's or NULL
     float* pressure;       // the caller's, to start from, or NULL
     float* found;          // the caller's, for the pressure found, or NULL

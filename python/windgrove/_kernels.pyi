@@ -101,8 +101,23 @@ def project(
     tolerance: float,
     measure: bool,
     threads: int,
+    scratch: NDArray[np.uint8] | None,
     /,
 ) -> tuple[bool, int, int, float, float, float]: ...
+def jacobi_sweeps(
+    divergence: NDArray[np.float32],
+    spacing: float,
+    solid: NDArray[np.bool_] | None,
+    pressure: NDArray[np.float32],
+    from_zero: bool,
+    iterations: int,
+    scratch: NDArray[np.uint8] | None,
+    threads: int,
+    /,
+) -> None: ...
+def project_scratch_size(
+    nz: int, ny: int, nx: int, method: int, discretisation: int, solid: bool, /
+) -> int: ...
 def divergence(
     velocity: NDArray[np.float32],
     spacing: float,

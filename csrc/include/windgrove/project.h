@@ -90,6 +90,22 @@ WG_API wg_status wg_project(
     const wg_project_fields* fields, const wg_project_parameters* parameters, void* scratch,
     wg_project_result* result, const wg_exec* exec);
 
+/// Jacobi sweeps alone, of the compact form: the solver of wg_project's default.
+///
+/// From fields->pressure (or 0 with from_zero), as often as asked, with phi = 0 in border and solid
+/// cells:  phi = (sum of phi over open faces - h^2 divergence) / open faces.
+/// fields->velocity and fields->out are not used. Cost: 8 flop a cell and sweep; no allocation.
+/// The same bits for every number of threads and instruction set.
+///
+/// @param divergence  [nz][ny][nx] 1/s; border and solid cells are not read; NaN spreads one cell a
+///                    sweep
+/// @param iterations  at least 1
+/// @param scratch     as for wg_project with wg_project_defaults() and these sizes
+/// @return WG_OK, or WG_ERR_VALUE for a bad size or number, or without a pressure
+WG_API wg_status wg_jacobi_sweeps(
+    const wg_project_fields* fields, const float* divergence, int32_t iterations, void* scratch,
+    const wg_exec* exec);
+
 /// Divergence (1/s) by central differences in air cells inside the border, 0 elsewhere.
 ///
 /// With fields->pressure, and fields->velocity from before the projection: the divergence of the

@@ -10,7 +10,14 @@ import os as _os
 
 from .. import _kernels
 from .noise import perlin
-from .projection import ProjectionReport, divergence, project, project_report
+from .projection import (
+    ProjectionReport,
+    divergence,
+    jacobi_sweeps,
+    project,
+    project_report,
+    projection_scratch,
+)
 from .skin import skin
 from .sway import pack_rotation, rotation_frames, step_springs, unpack_rotation
 from .trees import propagate_drag, total_mass
@@ -23,11 +30,13 @@ __all__ = [
     "advect",
     "confine_vorticity",
     "divergence",
+    "jacobi_sweeps",
     "mesh_report",
     "pack_rotation",
     "perlin",
     "project",
     "project_report",
+    "projection_scratch",
     "propagate_drag",
     "rotation_frames",
     "sample",

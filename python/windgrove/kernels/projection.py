@@ -75,6 +75,7 @@ def project(
     tolerance: float | None = None,
     pressure: NDArray[np.float32] | None = None,
     out: NDArray[np.float32] | None = None,
+    scratch: NDArray[np.uint8] | None = None,
     threads: int = 1,
 ) -> NDArray[np.float32]:
     """Take the divergence out of a velocity grid: ``lap phi = div u``, ``u -= grad phi``.
@@ -107,7 +108,11 @@ def project(
         The potential phi [m^2/s]: the start of the iteration, overwritten with the result. Border
         and solid cells are not read, and written as 0.
     out : numpy.ndarray, shape (3, nz, ny, nx), float32, optional
-        Receives the result; may be `velocity` itself.
+        Receives the result; may be `velocity` itself, which moves the least memory.
+    scratch : numpy.ndarray of uint8, optional
+        Memory of `projection_scratch` for repeated calls, which then allocate nothing; "direct"
+        keeps its tables there, "multigrid" and "pcg" what follows from the solid marks. It
+        changes no bit of the result. Not for two calls at the same time.
     threads : int, default 1
         Does not change the result, not in the last bit.
 
@@ -148,7 +153,7 @@ def project(
     call = _Call.read(
         velocity, spacing, solid, method, discretisation, iterations, tolerance, pressure, threads
     )
-    result = call.run(out, measure=tolerance is not None)
+    result = call.run(out, scratch, measure=tolerance is not None)
     if not result.converged:
         assert tolerance is not None
         warnings.warn(
@@ -171,6 +176,7 @@ def project_report(
     tolerance: float | None = None,
     pressure: NDArray[np.float32] | None = None,
     out: NDArray[np.float32] | None = None,
+    scratch: NDArray[np.uint8] | None = None,
     threads: int = 1,
 ) -> ProjectionReport:
     """`project`, with what the solver did: residual, iterations, null modes.
@@ -191,7 +197,139 @@ def project_report(
     call = _Call.read(
         velocity, spacing, solid, method, discretisation, iterations, tolerance, pressure, threads
     )
-    return call.run(out, measure=True)
+    return call.run(out, scratch, measure=True)
+
+
+def projection_scratch(
+    shape: tuple[int, int, int],
+    *,
+    method: str = "jacobi",
+    discretisation: str = "compact",
+    solid: bool = False,
+) -> NDArray[np.uint8]:
+    """Memory that `project` and `jacobi_sweeps` can use again and again.
+
+    Parameters
+    ----------
+    shape : (nz, ny, nx)
+        Cells of the grid with its border.
+    method, discretisation : str
+        As for `project`; the defaults serve `jacobi_sweeps`.
+    solid : bool, default False
+        Whether calls will have solid cells.
+
+    Returns
+    -------
+    numpy.ndarray of uint8
+        Zeros; leave it alone between calls.
+
+    Raises
+    ------
+    ValueError
+        A size is not positive, or method and discretisation do not go together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from windgrove import kernels
+    >>> u = np.zeros((3, 10, 10, 10), np.float32)
+    >>> memory = kernels.projection_scratch(u.shape[1:], method="direct")
+    >>> for _ in range(3):
+    ...     u = kernels.project(u, 1.0, method="direct", out=u, scratch=memory)
+    """
+    method = checks.choice(method, "method", METHODS)
+    discretisation = checks.choice(discretisation, "discretisation", DISCRETISATIONS)
+    _check_combination(method, discretisation, None)
+    if len(shape) != 3:
+        raise ValueError(f"shape: expected (nz, ny, nx), got {tuple(shape)}")
+    nz, ny, nx = (checks.integer(n, "shape", low=1, high=2**31 - 1) for n in shape)
+    size = _kernels.project_scratch_size(
+        nz, ny, nx, METHODS.index(method), DISCRETISATIONS.index(discretisation), bool(solid)
+    )
+    if size == 0:
+        raise ValueError(f"shape: {(nz, ny, nx)} has more cells than a grid may have, 2^31")
+    return np.zeros(size, np.uint8)
+
+
+def jacobi_sweeps(
+    divergence: ArrayLike,
+    spacing: float,
+    solid: ArrayLike | None = None,
+    *,
+    iterations: int = 20,
+    pressure: NDArray[np.float32] | None = None,
+    out: NDArray[np.float32] | None = None,
+    scratch: NDArray[np.uint8] | None = None,
+    threads: int = 1,
+) -> NDArray[np.float32]:
+    """Jacobi sweeps of ``lap phi = divergence`` alone: the solver inside ``project("jacobi")``.
+
+    ``phi = (sum of phi over open faces - h^2 divergence) / open faces``, with phi = 0 in border
+    and solid cells, in the compact discretisation.
+
+    Parameters
+    ----------
+    divergence : array_like, shape (nz, ny, nx)
+        [1/s], with its one-cell border; border and solid cells are not read.
+    spacing : float
+        Cell size [m].
+    solid : array_like of bool, shape (nz, ny, nx), optional
+        Marks solid cells.
+    iterations : int, default 20
+        Sweeps.
+    pressure : numpy.ndarray, shape (nz, ny, nx), float32, optional
+        The potential to start from [m^2/s], overwritten with the result. Default: start at 0.
+    out : numpy.ndarray, shape (nz, ny, nx), float32, optional
+        Receives the result of a start at 0; not together with `pressure`.
+    scratch : numpy.ndarray of uint8, optional
+        Memory of `projection_scratch`.
+    threads : int, default 1
+        Does not change the result, not in the last bit.
+
+    Returns
+    -------
+    numpy.ndarray, shape (nz, ny, nx), float32
+        The potential phi [m^2/s]; 0 in border and solid cells.
+
+    Raises
+    ------
+    ValueError
+        A shape or value does not fit.
+    TypeError
+        An argument has a wrong type.
+
+    Notes
+    -----
+    8 flop a cell and sweep. NaN spreads by one cell a sweep. Equations:
+    ``docs/numerics/projection.md``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from windgrove import kernels
+    >>> d = np.zeros((5, 5, 5), np.float32)
+    >>> d[2, 2, 2] = 6.0
+    >>> float(kernels.jacobi_sweeps(d, 1.0, iterations=1)[2, 2, 2])
+    -1.0
+    """
+    divergence = checks.array(divergence, "divergence", shape=(None, None, None))
+    shape = divergence.shape
+    if divergence.size == 0:
+        raise ValueError(f"divergence: expected at least one cell along each axis, got {shape}")
+    spacing = checks.spacing(spacing)
+    solid = _solid(solid, shape)
+    if pressure is not None and out is not None:
+        raise ValueError("out: give either pressure, which receives the result, or out")
+    from_zero = pressure is None
+    if pressure is not None:
+        out = checks.output(pressure, "pressure", shape)
+    else:
+        out = np.empty(shape, np.float32) if out is None else checks.output(out, "out", shape)
+    iterations = checks.integer(iterations, "iterations", low=1, high=2**31 - 1)
+    _kernels.jacobi_sweeps(
+        divergence, spacing, solid, out, from_zero, iterations, scratch, checks.threads(threads)
+    )
+    return out
 
 
 def divergence(
@@ -323,7 +461,13 @@ class _Call:
             checks.threads(threads),
         )
 
-    def run(self, out: NDArray[np.float32] | None, *, measure: bool) -> ProjectionReport:
+    def run(
+        self,
+        out: NDArray[np.float32] | None,
+        scratch: NDArray[np.uint8] | None,
+        *,
+        measure: bool,
+    ) -> ProjectionReport:
         if out is None:
             out = np.empty_like(self.velocity)
         else:
@@ -343,6 +487,7 @@ class _Call:
             self.tolerance or 0.0,
             measure,
             self.threads,
+            scratch,
         )
         return ProjectionReport(
             out,

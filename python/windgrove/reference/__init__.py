@@ -4,7 +4,7 @@ Read these to understand what a kernel computes; the tests compare the kernels w
 """
 
 from .noise import perlin
-from .projection import divergence, project
+from .projection import divergence, jacobi_sweeps, project
 from .skin import skin
 from .sway import pack_rotation, rotation_frames, step_springs, unpack_rotation
 from .trees import propagate_drag, total_mass
@@ -15,6 +15,7 @@ __all__ = [
     "advect",
     "confine_vorticity",
     "divergence",
+    "jacobi_sweeps",
     "pack_rotation",
     "perlin",
     "project",

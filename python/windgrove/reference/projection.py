@@ -232,6 +232,30 @@ def _sweeps(
                 return
 
 
+def jacobi_sweeps(
+    divergence: ArrayLike,
+    spacing: float,
+    solid: ArrayLike | None = None,
+    *,
+    iterations: int = 20,
+    pressure: NDArray | None = None,
+    out: NDArray | None = None,
+    threads: int = 1,
+) -> Array:
+    """phi = (sum of phi over open faces - h^2 divergence) / open faces, again and again."""
+    d = np.asarray(divergence, np.float64)
+    marks, air = _masks(d[None], solid)
+    phi = np.zeros(d.shape)
+    if min(d.shape) >= 3:
+        if pressure is not None:
+            phi[_INNER] = np.where(air, np.asarray(pressure, np.float64)[_INNER], 0.0)
+        _sweeps(phi, d[_INNER], spacing, marks, air, "jacobi", iterations, None)
+    for result in (pressure, out):
+        if result is not None:
+            result[...] = phi
+    return phi
+
+
 def project(
     velocity: ArrayLike,
     spacing: float,
