@@ -440,3 +440,15 @@ def test_a_multiscale_graph_that_went_through_a_spreadsheet_is_the_same(change):
     assert tree.report.format == "mtg"
     np.testing.assert_array_equal(tree.parent, expected.parent)
     np.testing.assert_array_equal(tree.volume, expected.volume)
+
+
+@pytest.mark.parametrize("content", [b"\x0c", b"\x0c\n\x1c\n", b"\x0b,\n", b"{\x0c"])
+def test_lines_without_any_cell_are_no_rows(content):
+    with pytest.raises(wg.TreeFormatError):
+        wg.read_tree(io.BytesIO(content))
+
+
+def test_a_scale_in_digits_of_another_kind_is_refused_with_its_line():
+    content = files.mtg_points().replace(b"S\t3\tFREE", "S\t\u00b3\tFREE".encode())
+    with pytest.raises(wg.TreeFormatError, match="is no scale of class S"):
+        wg.read_tree(io.BytesIO(content))

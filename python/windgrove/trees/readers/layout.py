@@ -131,7 +131,7 @@ class Layout:
             bare = line.strip("\r\n")
             if _COMMENT.match(bare):
                 self.comments.append(bare)
-            elif bare.strip(_HOLLOW):
+            elif bare.strip().strip(_HOLLOW):
                 lines.append((bare, begin, end))
         if len(lines) > 2 and len(self.content.data) > end:
             lines.pop()
