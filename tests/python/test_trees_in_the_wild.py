@@ -452,3 +452,11 @@ def test_a_scale_in_digits_of_another_kind_is_refused_with_its_line():
     content = files.mtg_points().replace(b"S\t3\tFREE", "S\t\u00b3\tFREE".encode())
     with pytest.raises(wg.TreeFormatError, match="is no scale of class S"):
         wg.read_tree(io.BytesIO(content))
+
+
+def test_a_zip_archive_with_a_file_without_a_name_is_refused():
+    packed = zipped({"a": files.minimal()})
+    at = packed.index(b"PK\x01\x02") + 28  # the length of the name in the central directory
+    nameless = packed[:at] + b"\x00\x00" + packed[at + 2 :]
+    with pytest.raises(wg.TreeFormatError, match="zip"):
+        wg.read_tree(io.BytesIO(nameless))

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import struct
 import zipfile
 import zlib
 from typing import Any
@@ -15,7 +16,7 @@ from ...errors import TreeFormatError
 _SIGNS = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ\x00", "xz"), (b"PK\x03\x04", "zip"))
 _BROKEN = (
     OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
-    NotImplementedError, RuntimeError,
+    NotImplementedError, RuntimeError, IndexError, KeyError, struct.error,
 )  # fmt: skip
 _XZ_MEMORY = 2**28  # bytes a decoder may take; the largest preset of xz needs a quarter of it
 
