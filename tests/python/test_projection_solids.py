@@ -281,8 +281,7 @@ def test_more_iterations_than_rounding_can_use_do_no_harm(method, discretisation
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.5])
 @pytest.mark.parametrize(("method", "discretisation"), METHODS)
 def test_null_modes_are_those_of_the_matrix(shape, share, method, discretisation):
-    """Rows of up to 64 cells, and of more than one or two words of bits, beside connected components
-    found by another program."""
+    """Rows of one, two and three words of bits, beside components found by other means."""
     solid = scattered(shape, 3, share)
     matrix = getattr(exact, f"{discretisation}_matrix")(solid, 0.5)
     _, label = exact.null_labels(matrix)
@@ -291,3 +290,38 @@ def test_null_modes_are_those_of_the_matrix(shape, share, method, discretisation
         field(shape), 0.5, solid, method=method, discretisation=discretisation, iterations=1
     )
     assert report.null_modes == len(set(label[air & (label >= 0)]))
+
+
+def houses(shape, share=0.07):
+    """A town on a grid of streets: houses of 4 x 4 cells and two thirds of the height."""
+    solid = np.zeros(shape, bool)
+    x, y = ((np.arange(n) - 1) % 12 < 4 for n in (shape[2], shape[1]))
+    solid[: 2 * shape[0] // 3 - 1, 1:-1, 1:-1] = (y[:, None] & x[None])[1:-1, 1:-1]
+    return solid
+
+
+def sudden(shape):
+    """A wind that starts at once."""
+    return np.float32([5, 2, 0])[:, None, None, None] * np.ones(shape, np.float32)
+
+
+def puff(shape):
+    z, y, x = (np.linspace(-1, 1, n) for n in shape)
+    r2 = x**2 + (y[:, None] - 0.2) ** 2 + z[:, None, None] ** 2
+    return np.float32(np.stack([5 * np.exp(-4 * r2), 0 * r2, 0 * r2]))
+
+
+@pytest.mark.parametrize("solids", [None, houses, boxes, scattered])
+@pytest.mark.parametrize("wind", [field, puff, sudden])
+def test_two_cycles_leave_a_third_of_what_twenty_jacobi_sweeps_leave(wind, solids):
+    """Goal W9, 0.35 of it from zero; 0.05 to 0.25 as the code is. (The sudden wind has
+    no divergence in the open.)"""
+    shape = (18, 50, 50)
+    u = wind(shape)
+    solid = solids(shape, share=0.09) if solids else np.zeros(shape, bool)
+    u[:, solid] = 0
+    left = [
+        kernels.project_report(u, 0.5, solid, method=method, iterations=iterations).residual
+        for method, iterations in (("jacobi", 20), ("multigrid", 2))
+    ]
+    assert left[1] <= 0.35 * left[0]
