@@ -131,7 +131,7 @@ static void deal(const wgi_project_grid* g, int32_t part, const float* whole, co
             const lattice_row row = find_row(g, l, part, j, k);
             const float* from = whole + row.whole;
             float *odd = l->b[row.odd] + row.half, *even = l->b[1 - row.odd] + row.half;
-            const int32_t nx = l->grid.nx, padded = (int32_t)l->half.pitch - 8;
+            const int32_t nx = l->grid.nx, padded = (l->half.nx + 7) / 8 * 8;
             for (int32_t h = 0; h < padded; ++h) {
                 odd[h] = 2 * h < nx ? -4.0f * from[4 * h] : 0.0f;
                 even[h] = 2 * h + 1 < nx ? -4.0f * from[4 * h + 2] : 0.0f;

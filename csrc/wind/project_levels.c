@@ -27,10 +27,21 @@ static wgi_halves carve_halves(const wgi_project_grid* half, wgi_arena* arena)
     return h;
 }
 
+// Where a row does not fill its vectors, its end serves as the zeros before the next one.
+static wgi_project_grid make_half(const wgi_project_grid* g)
+{
+    wgi_project_grid half = wgi_project_make_grid(halved(g->nx), g->ny, g->nz);
+    if (half.nx % 8 == 0)
+        return half;
+    half.pitch -= 8;
+    half.slab = half.pitch * ((size_t)half.nz + 1);
+    half.size = half.slab * ((size_t)half.ny + 2) + half.pitch + 16;
+    return half;
+}
+
 static void carve_fields(wgi_lattice* l, wgi_project_grid grid, wgi_arena* arena)
 {
-    *l = (wgi_lattice){ .grid = grid,
-                        .half = wgi_project_make_grid(halved(grid.nx), grid.ny, grid.nz) };
+    *l = (wgi_lattice){ .grid = grid, .half = make_half(&grid) };
     for (int colour = 0; colour < 2; ++colour) {
         l->x[colour] = wgi_arena_take(arena, l->half.size * sizeof(float));
         l->b[colour] = wgi_arena_take(arena, l->half.size * sizeof(float));
@@ -106,7 +117,8 @@ void wgi_multigrid_carve(wgi_multigrid* m, wgi_project_grid finest, bool counted
         carve_edges(&m->edges[1], &m->level[1].grid, !counted, arena);
 }
 
-// The zeros before each row, the row between slabs, and the slabs at both ends.
+// The zeros before each row, the row between slabs, and the slabs at both ends. Before the rows are
+// written: they may share these zeros.
 void wgi_clear_around(const wgi_project_grid* g, void* array, size_t bytes)
 {
     char* at = array;

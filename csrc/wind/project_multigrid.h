@@ -12,7 +12,8 @@ void wgi_multigrid_carve(wgi_multigrid* m, wgi_project_grid finest, bool counted
 void wgi_lattice_carve_counted(wgi_lattice* l, wgi_project_grid grid, wgi_arena* arena);
 void wgi_lattice_fill_counted(wgi_lattice* l, const wgi_projection* p);
 
-/// Sets what is around the rows of an array, of entries of some bytes each, to 0.
+/// Sets what is around the rows of an array, of entries of some bytes each, to 0. In the layout of one
+/// colour this is done before the rows are written.
 void wgi_clear_around(const wgi_project_grid* g, void* array, size_t bytes);
 
 /// Sets a field of a lattice to 0.
