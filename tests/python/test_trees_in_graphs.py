@@ -124,6 +124,27 @@ def test_the_size_of_a_plant_counts_from_where_its_parts_begin(data):
     assert_allclose(asked.volume, tree.volume)
 
 
+def test_each_plant_of_a_file_is_a_tree():
+    content = graph_file(
+        ["length_m", "diameter_cm"],
+        "/P1/A1/S1\t\t\t1\t4", "^<S2\t\t\t2\t3", "/P2/A1/S1\t\t\t3\t2", "/P7/A1/S1\t\t\t4\t1",
+    )  # fmt: skip
+    trees = wg.read_trees(io.BytesIO(content))
+    assert [tree.length.sum() for tree in trees] == [3, 3, 4]
+    assert wg.read_tree(io.BytesIO(content)).length.sum() == 3
+    assert wg.read_tree(io.BytesIO(content), roots="all").length.sum() == 10
+    broken = content.replace(b"4\t1\n", b"-4\t1\n")
+    assert wg.read_tree(io.BytesIO(broken)).length.sum() == 3
+    with pytest.raises(wg.TreeFormatError, match=r"plant P7\): row"):
+        wg.read_trees(io.BytesIO(broken))
+
+
+def test_plants_that_hang_together_are_one_tree():
+    content = graph_file(["length_m", "diameter_cm"], "/P1/A1/S1\t\t\t1\t4", "\t+P2/A1/S1\t\t3\t2")
+    tree = wg.read_tree(io.BytesIO(content))
+    assert_allclose(tree.length, [1, 3])
+
+
 def test_an_entity_observed_again_keeps_the_later_values():
     text = (files.MTG_HEAD + "ENTITY-CODE\t\t\tlength\tdiameter_cm\n/P1/A1/S1\t\t\t1.5\t4\n"
             "*\t\t\t2.5\t\n\t+A2/S1\t\t0.5\t1\n\t*\t\t\t2\n")  # fmt: skip

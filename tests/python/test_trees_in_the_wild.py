@@ -460,3 +460,14 @@ def test_a_zip_archive_with_a_file_without_a_name_is_refused():
     nameless = packed[:at] + b"\x00\x00" + packed[at + 2 :]
     with pytest.raises(wg.TreeFormatError, match="zip"):
         wg.read_tree(io.BytesIO(nameless))
+
+
+@pytest.mark.parametrize(("header", "lacking"), [
+    ("id,parent,radius,length", r"without start points \(.*\), end points, or axes and lengths;"),
+    ("id,radius,sx,sy,sz,ex,ey,ez", "without parents;"),
+    ("id,parent,radius,sx,sy,sz,ax,ay,az", "without end points, or axes and lengths;"),
+])  # fmt: skip
+def test_a_table_that_lacks_columns_is_told_which(header, lacking):
+    content = f"{header}\n{','.join('1' for _ in header.split(','))}\n".encode()
+    with pytest.raises(wg.TreeFormatError, match=lacking):
+        wg.read_tree(io.BytesIO(content))

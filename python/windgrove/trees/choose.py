@@ -9,6 +9,7 @@ from typing import Any
 from .. import checks
 from ..errors import TreeFormatError
 from .readers import MODULES, Options, Parsed
+from .readers.columns import find_roles
 from .readers.source import Content, read_bytes
 
 
@@ -76,8 +77,22 @@ def _guess(content: Content) -> str:
         )
     if content.layout.header and content.layout.width > 1:
         shown = ", ".join(name for name in content.layout.header[:6] if name)
-        return f" (a table of {shown} ... without the columns that place and link cylinders)"
+        return (
+            f" (a table of {shown} ... without {_lacking(content.layout.header)}; columns= says "
+            "what the file calls them)"
+        )
     return ""
+
+
+def _lacking(header: list[str]) -> str:
+    """What a table of cylinders needs beside the columns of this header."""
+    roles = find_roles(header)
+    lacking = [] if "parent" in roles.one else ["parents"]
+    if "start" not in roles.three and "point" not in roles.three:
+        lacking.append("start points (start_x, start_y, start_z)")
+    if not roles.places and "point" not in roles.three:
+        lacking.append("end points, or axes and lengths")
+    return ", ".join(lacking) or "the columns that place and link cylinders"
 
 
 def _numbers_only(content: Content) -> bool:

@@ -8,6 +8,7 @@ from `units=`, or guessed from the size of the plant, which is reported.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def recognises(content: Content) -> int:
 
 
 def read(content: Content, options: Options) -> list[Parsed]:
-    """The plant as one tree."""
+    """One tree a plant."""
     notes = Notes(content.name, strict=options.strict)
     graph = parse_mtg(content, notes)
     counts = ", ".join(f"{symbol} {count}" for symbol, count in graph.counts().items())
@@ -57,7 +58,29 @@ def read(content: Content, options: Options) -> list[Parsed]:
         geometry.provenance,
         attributes={f"count_{name}": float(count) for name, count in graph.counts().items()},
     )
-    return [Parsed(source, notes, geometry.cylinders, len(geometry.rows), scaled=True)]
+    plants = _plants(graph, geometry.rows)
+    if len(np.unique(plants[geometry.rows])) < 2:
+        return [Parsed(source, notes, geometry.cylinders, len(geometry.rows), scaled=True)]
+    table = geometry.cylinders()
+    parsed = []
+    for plant in dict.fromkeys(plants[table.id].tolist()):
+        own = notes.copy()
+        own.path = f"{content.name} (plant {graph.symbol[plant]}{graph.index[plant]})"
+        rows = np.flatnonzero(plants[table.id] == plant)
+        parsed.append(Parsed(source, own, partial(table.take, rows), len(rows), scaled=True))
+    return parsed
+
+
+def _plants(graph: Mtg, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The plant, an entity of scale 1, that each entity is part of; one where plants are linked."""
+    plant = np.zeros(len(graph), dtype=np.int64)
+    for vertex, (scale, above) in enumerate(zip(graph.scale, graph.complex, strict=True)):
+        plant[vertex] = vertex if scale <= 1 or above < 0 else plant[above]
+    parent = np.array(graph.parent)[rows]
+    linked = parent >= 0
+    if (plant[parent[linked]] != plant[rows[linked]]).any():
+        plant[:] = 0
+    return plant
 
 
 class _Geometry:
