@@ -24,7 +24,7 @@ typedef enum wg_discretisation { WG_COMPACT = 0, WG_CONSISTENT = 1 } wg_discreti
 typedef enum wg_project_method {
     WG_PROJECT_JACOBI = 0,    ///< compact: the published solver (Jacobi sweeps)
     WG_PROJECT_SOR = 1,       ///< compact: red-black successive over-relaxation
-    WG_PROJECT_MULTIGRID = 2, ///< compact: V-cycles, inside conjugate gradients where solids are
+    WG_PROJECT_MULTIGRID = 2, ///< compact: V-cycles, inside conjugate gradients where they slow down
     WG_PROJECT_PCG = 3,       ///< consistent: conjugate gradients, preconditioned
     WG_PROJECT_DIRECT = 4,    ///< both, where no cell is solid: transforms and tridiagonal solves
 } wg_project_method;
@@ -69,9 +69,10 @@ WG_API size_t wg_project_scratch_size(
 ///
 /// Sources: 20 Jacobi sweeps and phi = 0 on the border, the wind of the published system; closed
 /// faces beside solids, Bridson, "Fluid Simulation for Computer Graphics", 2008; red-black order
-/// and the optimal factor, Young 1971; multigrid inside conjugate gradients, McAdams, Sifakis and
-/// Teran 2010; direct solution by diagonalising two directions, Lynch, Rice and Thomas 1964.
-/// Cost: no allocation; the set-up of the multigrid methods is worth several iterations. Deterministic: the same bits for every number of threads.
+/// and the optimal factor, Young 1971; multigrid and conjugate gradients around it, McAdams, Sifakis
+/// and Teran 2010, Notay 2000; direct solution by diagonalising two directions, Lynch, Rice and Thomas 1964.
+/// Cost: no allocation; the set-up of the multigrid methods is worth two iterations. Deterministic: the
+/// same bits for every number of threads.
 ///
 /// @param fields      checked; nothing is kept after the call
 /// @param parameters  checked
