@@ -71,20 +71,21 @@ static bool read_projection(PyObject* object, wg_project_parameters* out)
     return true;
 }
 
-// (dt, vorticity, advection, warm start, projections).
+// (dt, vorticity, advection, warm start, projections, unprojected).
 static bool read_options(PyObject* object, int32_t levels, wg_cascade_options* out)
 {
     long advection;
     memset(out, 0, sizeof *out);
-    if (!PyTuple_Check(object) || PyTuple_GET_SIZE(object) != 5) {
-        PyErr_SetString(PyExc_TypeError, "options: expected five items");
+    if (!PyTuple_Check(object) || PyTuple_GET_SIZE(object) != 6) {
+        PyErr_SetString(PyExc_TypeError, "options: expected six items");
         return false;
     }
     PyObject* projections = PyTuple_GET_ITEM(object, 4);
     if (!wgpy_positive(PyTuple_GET_ITEM(object, 0), "dt", &out->dt) ||
         !wgpy_not_negative(PyTuple_GET_ITEM(object, 1), "vorticity", &out->vorticity) ||
         !wgpy_int(PyTuple_GET_ITEM(object, 2), "advection", 0, 1, &advection) ||
-        !wgpy_flag(PyTuple_GET_ITEM(object, 3), "warm_start", &out->warm_start))
+        !wgpy_flag(PyTuple_GET_ITEM(object, 3), "warm_start", &out->warm_start) ||
+        !wgpy_flag(PyTuple_GET_ITEM(object, 5), "unprojected", &out->unprojected))
         return false;
     out->advection = (int32_t)advection;
     if (!PyTuple_Check(projections) || PyTuple_GET_SIZE(projections) != levels) {

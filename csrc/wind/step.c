@@ -230,6 +230,7 @@ wg_status wg_cascade_step(
     if (moved != WG_OK)
         return moved;
     exchange(cascade, exec);
-    over_grids(&job, project_grid);
+    if (!options->unprojected)
+        over_grids(&job, project_grid);
     return worst_of(&job);
 }

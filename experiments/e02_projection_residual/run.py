@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from scipy.fft import dstn
 
 import windgrove as wg
-from windgrove import kernels
+from windgrove.wind.residual import divergence_by_scale
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import config, folder, save_plot, write_table
@@ -21,7 +20,6 @@ CASES = [
     ("pcg", "consistent", 2), ("pcg", "consistent", 4), ("pcg", "consistent", 8),
     ("pcg", "consistent", 20), ("direct", "consistent", 1),
 ]  # fmt: skip
-INNER = (slice(1, -1),) * 3
 
 
 def wind(cells, spectrum, rng):
@@ -46,42 +44,18 @@ def houses(shape, share, rng):
     return solid
 
 
-def by_band(divergence, bands):
-    """Root mean square of a field of the interior in bands of wavelength, longest first.
-
-    The field is 0 at the border: its sine transform (type 1, orthonormal) keeps the sum of squares.
-    """
-    d = divergence[INNER].astype(float)
-    modes = [np.arange(1, n + 1) / (2 * (n + 1)) for n in d.shape]
-    k = np.sqrt(sum(f**2 for f in np.meshgrid(*modes, indexing="ij")))
-    power = dstn(d, type=1, norm="ortho") ** 2
-    edges = [0, *(1 / length for length in bands), np.inf]
-    return [
-        float(np.sqrt(power[(k > low) & (k <= high)].sum() / d.size))
-        for low, high in itertools.pairwise(edges)
-    ]
-
-
 def measure(u, solid, h, case, bands):
     method, discretisation, iterations = case
-    options = {"method": method, "discretisation": discretisation, "iterations": iterations}
-    report = kernels.project_report(u, h, solid, **options)
-    still = np.zeros_like(report.pressure)
-    pairs = {
-        "cells": (
-            kernels.divergence(u, h, solid), kernels.divergence(report.velocity, h, solid)
-        )
-    }  # fmt: skip
-    if discretisation == "compact":
-        pairs["faces"] = tuple(
-            kernels.divergence(u, h, solid, pressure=phi) for phi in (still, report.pressure)
-        )
-    for place, (before, after) in pairs.items():
-        old, new = by_band(before, bands), by_band(after, bands)
-        total = float(np.linalg.norm(after) / np.linalg.norm(before))
+    seen = divergence_by_scale(
+        u, h, solid, bands=bands,
+        method=method, discretisation=discretisation, iterations=iterations,
+    )  # fmt: skip
+    for place in ("cells", "faces") if discretisation == "compact" else ("cells",):
+        at = seen.sel(place=place)
+        total = float(at["total"].sel(when="after") / at["total"].sel(when="before"))
+        old, new = (at["divergence"].sel(when=when).values for when in ("before", "after"))
         yield (
-            "houses" if solid is not None else "open", *case, place, total,
-            *(b / a for a, b in zip(old, new, strict=True)), *old,
+            "houses" if solid is not None else "open", *case, place, total, *(new / old), *old,
         )  # fmt: skip
 
 

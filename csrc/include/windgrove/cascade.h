@@ -143,6 +143,7 @@ typedef struct wg_cascade_options {
     int32_t advection; ///< 0 semi-Lagrangian, 1 limited MacCormack
     bool warm_start;   ///< start from the pressure found; otherwise it is zeroed first
     wg_project_parameters projection[WG_MAX_LEVELS]; ///< one for each grid
+    bool unprojected; ///< leave the projection out, to see what it would be given
 } wg_cascade_options;
 
 /// What acts on the air within, during one step.

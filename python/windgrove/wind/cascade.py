@@ -6,22 +6,26 @@ import copy
 import json
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _kernels, checks, kernels
-from .effectors import Effector, force_tables
+from .effectors import Blast, Effector, force_tables
 from .grids import Grid, WindState
 from .inflow import Inflow, Turbulence, prevailing_source, turbulence_of
 from .marking import Markers
 from .profile import HeightProfile, height_profile
 from .protocol import Prevailing, WindView
+from .residual import BANDS, residual_of_grids
 from .shelter import Shelter, shelter_of, spread
 from .solids import Solid, as_solid
 from .solvers import Projection, projection_of
 from .vtkhdf import WindRecorder, recorded_levels
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 ADVECTIONS = ("semi_lagrangian", "maccormack")
 MAX_LEVELS = 8
@@ -307,6 +311,37 @@ class Wind:
         for recorder in self._recorders:
             recorder.stepped(self.time)
 
+    def residual(self, bands: Sequence[float] = BANDS) -> xr.Dataset:
+        """What the next step's projection leaves of the divergence, by scale; the wind stays.
+
+        A copy takes the step without a move; each of its grids is projected as the wind does it.
+
+        Parameters
+        ----------
+        bands : sequence of float, default (16, 8, 4)
+            Wavelengths [cells] that part the bands, longest first.
+
+        Returns
+        -------
+        xarray.Dataset
+            That of `divergence_by_scale` with a dimension ``level`` before the others. Air sources
+            (`Blast`) are left out of the step: their divergence is meant to stay.
+
+        Examples
+        --------
+        >>> wind = Wind((6, 0, 0), cells=(16, 16, 8), levels=2)
+        >>> wind.step()
+        >>> wind.residual()["divergence"].dims
+        ('level', 'place', 'when', 'band')
+        """
+        ahead = self.copy()
+        ahead.effectors = tuple(e for e in self._effectors if not isinstance(e, Blast))
+        ahead._steps += 1
+        ahead._inflow.advance(ahead.time, self._dt)
+        ahead._move(None)
+        ahead._run(self.time, unprojected=True)
+        return residual_of_grids(ahead._grids, self._projection, bands, self._threads)
+
     def _place(self, focus: NDArray[np.float64]) -> NDArray[np.int64]:
         low = np.empty((self.levels, 3), np.int64)
         cells = np.array(self._cells, np.int32)
@@ -340,8 +375,8 @@ class Wind:
         if moved and self._shelter is not None:
             self._spread()
 
-    def _run(self, begin: float) -> None:
-        """Stages 3 to 8."""
+    def _run(self, begin: float, *, unprojected: bool = False) -> None:
+        """Stages 3 to 8, or to 7."""
         effectors, blasts = force_tables(self._effectors, begin, self.time)
         grids = tuple(grid.fields for grid in self._grids)
         options = (
@@ -350,8 +385,9 @@ class Wind:
             ADVECTIONS.index(self._advection),
             self._projection.warm_start,
             tuple(self._projection.parameters(grid) for grid in self._grids),
+            unprojected,
         )
-        needs = (options[-1], tuple(grid.has_solid for grid in self._grids))
+        needs = (options[4], tuple(grid.has_solid for grid in self._grids))
         if needs != self._scratch_for:
             size = _kernels.cascade_scratch_size(grids, options)
             self._scratch, self._scratch_for = np.zeros(size, np.uint8), needs

@@ -74,6 +74,16 @@ class Projection:
             self.tolerance or 0.0,
         )
 
+    def options(self, grid: Grid) -> dict[str, Any]:
+        """The same for `kernels.project`."""
+        method, discretisation, iterations, tolerance = self.parameters(grid)
+        return {
+            "method": METHODS[method],
+            "discretisation": DISCRETISATIONS[discretisation],
+            "iterations": iterations,
+            "tolerance": tolerance or None,
+        }
+
     @property
     def _compact(self) -> bool:
         return self.discretisation == "compact"
