@@ -223,7 +223,7 @@ FIELD_TABLE = """Lfd;Mutter;von X;von Y;von Z;bis X;bis Y;bis Z;Dicke
 def test_columns_of_any_name_are_told_by_the_name_to_use(tmp_path):
     path = tmp_path / "plot7.csv"
     path.write_text(FIELD_TABLE)
-    with pytest.raises(wg.TreeFormatError, match="without the columns that place and link"):
+    with pytest.raises(wg.TreeFormatError, match="without parents, start points"):
         wg.read_tree(path)
     columns = {"id": "lfd", "parent": "Mutter", "diameter (mm)": "Dicke"}
     columns |= {f"start_{k}": f"von {k}" for k in "xyz"} | {f"end_{k}": f"bis {k}" for k in "xyz"}

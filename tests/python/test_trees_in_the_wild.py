@@ -471,3 +471,33 @@ def test_a_table_that_lacks_columns_is_told_which(header, lacking):
     content = f"{header}\n{','.join('1' for _ in header.split(','))}\n".encode()
     with pytest.raises(wg.TreeFormatError, match=lacking):
         wg.read_tree(io.BytesIO(content))
+
+
+def test_a_file_of_all_tables_of_a_model_gives_its_cylinders():
+    """As a generator of examples for MATLAB classes writes them: three tables under headings."""
+    rows = files.treeqsm_text("saved-14").decode().replace("\t", " ")
+    more = "# Branch data\n0 0 491.8 3.414 0 1.3\n# Tree data\n1.1 # Total volume\n"
+    content = f"# Cylinder data\n{rows}{more}"
+    tree = wg.read_tree(io.BytesIO(content.encode()))
+    assert tree.report.version == "saved-14, no header"
+    np.testing.assert_allclose(tree.volume, files.BRANCH_VOLUME)
+    alone = wg.read_tree(io.BytesIO(f"# Cylinder data\n{rows}".encode()))
+    np.testing.assert_array_equal(alone.volume, tree.volume)
+
+
+def test_coordinates_and_vectors_place_cylinders():
+    """Names of a MATLAB table from which metrics of architecture are computed."""
+    low = ("x", "y", "z")
+    columns = {"Radius": files.RADIUS, "Length": files.LENGTH,
+               **{f"{k}_coord": files.START[:, i] for i, k in enumerate(low)},
+               **{f"{k}_vector": files.AXIS[:, i] for i, k in enumerate(low)},
+               "Parent_cyl": files.PARENT + 1, "Branch_id": files.BRANCH + 1,
+               "Branch_order": files.ORDER}  # fmt: skip
+    tree = wg.read_tree(io.BytesIO(files.table(columns)))
+    np.testing.assert_allclose(tree.volume, files.BRANCH_VOLUME)
+    np.testing.assert_array_equal(tree.parent, files.BRANCH_PARENT)
+
+
+def test_coordinates_alone_are_points():
+    content = b"id,parent,x_coord,y_coord,z_coord,radius\n1,0,0,0,0,0.1\n2,1,0,0,2,0.1\n"
+    assert wg.read_tree(io.BytesIO(content)).length.sum() == 2.0

@@ -25,7 +25,8 @@ ONE = {
            "segment", "nr", "no"),
     "parent": ("cylinderparentid", "cylparentid", "parentcylid", "parentcylinderid",
                "parentcylinder", "parentnodeid", "parentid", "parentindex", "parentnode",
-               "parent", "father", "mother", "parentsegmentid", "parentsegment", "parentnr",
+               "parentcyl", "parent", "father", "mother", "parentsegmentid", "parentsegment",
+               "parentnr",
                "parentno", "parentnumber", "motherid", "fatherid"),
     "radius": ("radiuscyl", "cylinderradius", "radius", "rad", "r"),
     "diameter": ("diametercyl", "cylinderdiameter", "diameter", "diam", "dia", "d"),
@@ -41,6 +42,8 @@ _POINT_STEMS = {
         "start",
         "startpoint",
         "begin",
+        "coord",
+        "coordinate",
         "base",
         "bottom",
         "from",
@@ -51,8 +54,8 @@ _POINT_STEMS = {
         "1",
     ),
     "end": ("end", "endpoint", "tip", "top", "to", "e", "p2", "point2", "2", "1"),
-    "axis": ("axis", "axisdirection", "direction", "dir", "axe", "a"),
-    "point": ("point", "pos", "position", "node", ""),
+    "axis": ("axis", "axisdirection", "direction", "dir", "axe", "a", "vector", "vec"),
+    "point": ("point", "pos", "position", "node", "", "coord", "coordinate"),
 }
 _TREE = ("treeid", "treename", "treenumber", "treeno", "treenr", "tree")
 _UNITS = {"m": 1.0, "metre": 1.0, "meter": 1.0, "cm": 1e-2, "mm": 1e-3, "dm": 0.1}
@@ -172,7 +175,7 @@ def make_cylinders(
     table: Table, roles: Roles, notes: Notes, options: Options, *, runs: bool = True
 ) -> Cylinders:
     """Cylinders of a table; `runs` says whether its branch column may name unbranched runs."""
-    if "start" not in roles.three and "point" in roles.three:
+    if not roles.places and "point" in roles.three:
         return _from_points(table, roles, notes, options)
     start = _points(table, roles, "start")
     ids = _ids(table, roles, notes)

@@ -35,11 +35,16 @@ ORDERS = {
     "saved-15": (*_BEGIN, *_BRANCH, "added", "unmodradius"),
     "saved-17": (*_BEGIN, *_BRANCH, "mad", "surfcov", "added", "unmodradius"),
 }
+_SECTION = re.compile(rb"^[#%]\s*cylinder data[^\n]*\n", re.I | re.M)
+_NEXT_SECTION = re.compile(rb"^[#%]\s*(branch|tree) data", re.I | re.M)
 _HEADER = {"radius", "length", "startpoint", "axisdirection", "parent", "extension"}
 
 
 def recognises(content: Content) -> int:
-    """14, 15 or 17 numbers a line and nothing else, or the header of `save_model_text`."""
+    """14, 15 or 17 numbers a line and nothing else, or the header of `save_model_text`; or the
+    heading of a file of all tables."""
+    if _SECTION.search(content.data, 0, 4000):
+        return 96
     layout = content.layout
     if layout.header:
         if set(layout.names) >= _HEADER:
@@ -51,6 +56,7 @@ def recognises(content: Content) -> int:
 def read(content: Content, options: Options) -> list[Parsed]:
     """The table as one tree."""
     notes = Notes(content.name, strict=options.strict)
+    content = _cylinder_table(content)
     layout = content.layout
     if layout.header:
         names = _expand(layout.header)
@@ -63,6 +69,16 @@ def read(content: Content, options: Options) -> list[Parsed]:
         table, version = _without_header(content, notes, options.columns)
     source = Source(content.name, NAME, version, "m", "fitted")
     return [Parsed(source, notes, lambda: _cylinders(table, notes, options), len(table))]
+
+
+def _cylinder_table(content: Content) -> Content:
+    """The table of cylinders of a file that holds those of branches and of the tree behind it."""
+    begin = _SECTION.search(content.data, 0, 4000)
+    if begin is None:
+        return content
+    end = _NEXT_SECTION.search(content.data, begin.end())
+    rows = content.data[begin.end() : end.start() if end else len(content.data)]
+    return Content(content.name, rows, content.encoding)
 
 
 def _metres(header: list[str]) -> bool:
