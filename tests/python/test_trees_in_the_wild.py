@@ -501,3 +501,22 @@ def test_coordinates_and_vectors_place_cylinders():
 def test_coordinates_alone_are_points():
     content = b"id,parent,x_coord,y_coord,z_coord,radius\n1,0,0,0,0,0.1\n2,1,0,0,2,0.1\n"
     assert wg.read_tree(io.BytesIO(content)).length.sum() == 2.0
+
+
+def test_cylinders_that_lead_from_tip_to_base_are_turned_round():
+    """rTwig's standard table of a treegraph model starts at the outer ends."""
+    low = ("_x", "_y", "_z")
+    columns = {**files.xyz("start", files.END, low), **files.xyz("axis", -files.AXIS, low),
+               **files.xyz("end", files.START, low), "id": np.arange(files.COUNT) + 1,
+               "parent": files.PARENT + 1, "radius": files.RADIUS, "raw_radius": files.RADIUS,
+               "length": files.LENGTH, "branch": files.BRANCH + 1,
+               "branch_order": files.ORDER, "growth_length": files.GROWN}  # fmt: skip
+    content = files.table(columns)
+    tree = wg.read_tree(io.BytesIO(content))
+    expected = wg.read_tree(io.BytesIO(files.rtwig()))
+    assert tree.report.format == "rtwig"
+    assert "turned-round" in [repair.kind for repair in tree.report.repairs]
+    np.testing.assert_allclose(tree.position, expected.position, atol=1e-12)
+    np.testing.assert_allclose(tree.direction, expected.direction, atol=1e-12)
+    with pytest.raises(wg.TreeFormatError, match="from tip to base"):
+        wg.read_tree(io.BytesIO(content), strict=True)

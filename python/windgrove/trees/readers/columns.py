@@ -185,12 +185,16 @@ def make_cylinders(
     else:
         length = _scaled(table, roles, "length")
         end = ends(start, table.points(roles.three["axis"]), length, notes, table.rows)
+    parent = _parents(table, roles, ids, notes, options)
+    if _from_tips(start, end, parent):
+        notes.repaired("turned-round", "its cylinders lead from tip to base: swapped")
+        start, end = end, start
     return Cylinders(
         start=start,
         end=end,
         length=length,
         radius=_radius(table, roles, notes, options),
-        parent=_parents(table, roles, ids, notes, options),
+        parent=parent,
         id=ids,
         row=table.rows,
         branch=_optional(table, roles, "branch") if runs else None,
@@ -198,6 +202,25 @@ def make_cylinders(
         order=_optional(table, roles, "order"),
         volume=table.numbers(roles.one["volume"]) if "volume" in roles.one else None,
     )
+
+
+def _from_tips(start: FloatArray, end: FloatArray, parent: NDArray[np.int64]) -> bool:
+    """Whether cylinders end where their parents start instead of starting where those end.
+
+    rTwig's tables of treegraph's models are so. Children that sit on a parent's side, as
+    TreeQSM has them, are few beside those that go on, so that medians tell.
+    """
+    linked = np.flatnonzero(parent >= 0)
+    if not len(linked):
+        return False
+    above = parent[linked]
+    with np.errstate(all="ignore"):
+        size = np.linalg.norm(end[linked] - start[linked], axis=1)
+        apart = np.linalg.norm(start[linked] - end[above], axis=1)
+        swapped = np.linalg.norm(end[linked] - start[above], axis=1)
+        return bool(
+            np.median(swapped) < 0.01 * np.median(size) and np.median(apart) > np.median(size)
+        )
 
 
 def _from_points(table: Table, roles: Roles, notes: Notes, options: Options) -> Cylinders:
