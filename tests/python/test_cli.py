@@ -1,6 +1,9 @@
 """The command line: what it prints, and that it ends with 0, or with 2 and one line."""
 
+import argparse
+import importlib
 import json
+import re
 import subprocess
 import sys
 
@@ -34,6 +37,16 @@ def test_every_command_explains_itself(capsys, name):
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: windgrove {name}")
     assert len(shown.splitlines()) > 5
+
+
+@pytest.mark.parametrize("name", list(cli.COMMANDS))
+def test_every_option_says_what_it_does(name):
+    """More than its default; `(default: 1/30)` alone is none."""
+    parser = argparse.ArgumentParser()
+    importlib.import_module(f"windgrove.commands.{name}").add_arguments(parser)
+    for action in parser._actions:
+        text = re.sub(r"\(default[^)]*\)", "", action.help or "").strip()
+        assert len(text.split()) >= 2, f"{name} {action.option_strings or action.dest}"
 
 
 def test_the_version_says_how_it_was_built(capsys):

@@ -149,17 +149,29 @@ def test_noise_is_never_taken_for_a_decay():
             wg.fit_decay(TIME[:120], np.random.default_rng(seed).normal(size=120), drift=False)
 
 
-def test_a_random_walk_is_not_taken_for_a_decay():
-    """It wanders in long waves; judged by its own steps they are nothing. Of 25 records 2 were
-    taken: at 10 %, more than 4 of 12 have a chance of 0.4 %."""
+def wandering(kind, seed):
+    noise = np.random.default_rng(seed).normal(size=800)
+    if kind == "random walk":
+        return np.cumsum(noise)[:300]
+    if kind == "coloured":
+        return signal.lfilter([1], [1, -(0.5, 0.8, 0.9, 0.98)[seed % 4]], noise)[500:]
+    if kind == "sum of a random walk":
+        return np.cumsum(np.cumsum(noise))[:300]
+    return TIME * noise[0] + TIME**2 * noise[1] / 50 + 0.1 * noise[500:]
+
+
+@pytest.mark.parametrize("kind", ["random walk", "coloured", "sum of a random walk", "drift"])
+def test_what_wanders_is_not_taken_for_a_decay(kind):
+    """Slow noise makes long waves that a damped sine fits well; docs/numerics/decays.md has the
+    shares over a thousand records each, below 1 %. Of 15 more than one has a chance below 1 %."""
     taken = 0
-    for seed in range(12):
+    for seed in range(15):
         try:
-            wg.fit_decay(TIME, np.cumsum(np.random.default_rng(seed).normal(size=300)))
+            wg.fit_decay(TIME, wandering(kind, seed))
             taken += 1
         except ValueError:
             pass
-    assert taken <= 4
+    assert taken <= 1
 
 
 def test_damping_is_never_negative():

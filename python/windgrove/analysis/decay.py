@@ -16,6 +16,7 @@ LEAST_CYCLES = 0.5
 GREATEST_RATIO = 0.95
 FALSE_ALARM = 1e-4
 MOST_CREEP_CYCLES = 5  # beyond them two exponentials are no rival
+WANDERING_ROOTS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 WIDEST_FREQUENCY = 0.5  # half width of the interval over the value
 
 Array = NDArray[np.float64]
@@ -247,6 +248,7 @@ def _judge(solution: _Solution) -> DecayFit:
     quantile = float(stats.t.ppf(0.975, freedom))
     spread = quantile * np.sqrt(variance * np.diag(solution.covariance))
     _refuse_noise(solution, model)
+    _refuse_wandering(solution, model)
     if zeta + spread[1] < 0:
         raise ValueError(
             f"angle: the oscillation grows (damping ratio {zeta:.3g}); a free decay is needed"
@@ -333,8 +335,8 @@ def _refuse_noise(solution: _Solution, model: Array) -> None:
     """F test of the wave against a straight line in noise of the residual's colour.
 
     The best of about n frequencies was taken, so that chance has n tries. The colour is that of
-    the residual, which the wave has made a little whiter than the noise was: of random walks
-    about one in ten still passes.
+    the residual, which the wave has made a little whiter than the noise was: some slow noise still
+    passes and is left to `_refuse_wandering`.
     """
     p, n = solution.parameters, len(solution.residual)
     t = solution.time - solution.time[0]
@@ -353,6 +355,38 @@ def _refuse_noise(solution: _Solution, model: Array) -> None:
             f"{100 * max(gain, 0.0) / max(float(rest @ rest), 1e-300):.0f} % of what the noise "
             "alone does not)"
         )
+
+
+def _refuse_wandering(solution: _Solution, model: Array) -> None:
+    """Against noise that wanders without a wave: autoregression of order two with real roots.
+
+    White and coloured noise, a random walk (a root of 1) and its sum (two) are among it; a decay
+    is not, as its roots are complex. Compared are the errors of one step ahead.
+    """
+    n = len(solution.residual)
+    ahead = _whiten(solution.residual, model)
+    count = len(solution.parameters) + len(model)
+    floor = (np.finfo(np.float64).eps * solution.scale) ** 2
+    wave = n * np.log(float(np.mean(ahead**2)) + floor) + count * np.log(n)
+    # "Very strong", after frequency and damping were chosen among about n; e23 has the shares.
+    if _wandering_criterion(solution) < wave + 10 + 8 / 3 * np.log(n):
+        raise ValueError(
+            "angle: no oscillation stands out of the noise: noise that wanders slowly explains "
+            "the record as well"
+        )
+
+
+def _wandering_criterion(solution: _Solution) -> float:
+    """Bayesian criterion of the best such noise: two roots, a rate of drift and a variance."""
+    z = (solution.angle - solution.angle.mean()) / solution.scale
+    n, least = len(z), np.inf
+    for i, root in enumerate(WANDERING_ROOTS):
+        once = z[1:] - root * z[:-1]
+        for other in WANDERING_ROOTS[: i + 1]:
+            twice = once[1:] - other * once[:-1]
+            least = min(least, float(np.var(twice)))
+    floor = (np.finfo(np.float64).eps * solution.scale) ** 2
+    return float(n * np.log(least + floor) + 4 * np.log(n))
 
 
 def _refuse_no_oscillation(solution: _Solution, zeta: float, cycles: float) -> None:

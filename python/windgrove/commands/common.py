@@ -74,7 +74,7 @@ def add_wind(parser: argparse.ArgumentParser, *, duration: float) -> None:
         type=float,
         default=duration,
         metavar="S",
-        help=f"seconds (default: {duration:g})",
+        help=f"length of the run, s (default: {duration:g})",
     )
 
 

@@ -15,13 +15,26 @@ from .common import add_json, file_size, print_json, text_table
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tree", metavar="TREE_FILE", nargs="?", help="without it a tree is grown")
-    parser.add_argument("--output", default="windgrove-demo", metavar="FOLDER")
+    parser.add_argument(
+        "--output",
+        default="windgrove-demo",
+        metavar="FOLDER",
+        help="where pictures, film and recording go (default: windgrove-demo)",
+    )
     parser.add_argument("--species", default="oak", help="shipped name or .toml file")
-    parser.add_argument("--wind", type=float, default=6.0, metavar="M_S", help="m/s (default: 6)")
-    parser.add_argument("--duration", type=float, default=60.0, metavar="S", help="(default: 60)")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--wind", type=float, default=6.0, metavar="M_S", help="mean wind, m/s (default: 6)"
+    )
+    parser.add_argument(
+        "--duration", type=float, default=60.0, metavar="S", help="of the run, s (default: 60)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of the wind, and of a grown tree (default: 1)"
+    )
     parser.add_argument("--small", action="store_true", help="coarse grids, short sweep: for tests")
-    parser.add_argument("--no-animation", action="store_true")
+    parser.add_argument(
+        "--no-animation", action="store_true", help="leave the film out, which takes longest"
+    )
     add_json(parser)
 
 

@@ -18,7 +18,7 @@ HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("file", metavar="FILE", help="a tree file or a recording")
     parser.add_argument("--format", help="the tree file's format, where it is not found by itself")
     add_json(parser)
 

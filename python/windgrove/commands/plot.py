@@ -18,10 +18,17 @@ PICTURES = (".png", ".pdf", ".svg")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("kind", choices=KINDS, help="what to draw")
     parser.add_argument("file", metavar="FILE", help="tree file, recording, or sweep table (.nc)")
-    parser.add_argument("--output", metavar="FILE", help="(default: the kind with .png or .gif)")
-    parser.add_argument("--size", choices=("notebook", "paper"), default="notebook")
+    parser.add_argument(
+        "--output", metavar="FILE", help="file to write (default: the kind with .png or .gif)"
+    )
+    parser.add_argument(
+        "--size",
+        choices=("notebook", "paper"),
+        default="notebook",
+        help="of texts and lines: for a screen, or for a column of print (default: notebook)",
+    )
     parser.add_argument("--species", default="oak", help="for frequencies and colours")
     parser.add_argument("--format", help="of the tree file, where it is not found by itself")
     parser.add_argument("--no-leaves", action="store_true", help="as the tree was recorded")
@@ -30,7 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--branch", type=int, default=None, help="for spectrum, sway, history")
     parser.add_argument("--level", default="trunk", help="for sweep (default: trunk)")
     parser.add_argument("--colour", default="kind", help="kind, level, frequency, sway or clamped")
-    parser.add_argument("--dt", type=float, default=1 / 30, metavar="S")
+    parser.add_argument(
+        "--dt",
+        type=float,
+        default=1 / 30,
+        metavar="S",
+        help="time step of the realised frequencies, s (default: 1/30)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:

@@ -23,14 +23,24 @@ from .common import (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_tree(parser)
     add_wind(parser, duration=60.0)
-    parser.add_argument("--record", metavar="FILE", help="(default: the tree's name with .h5)")
-    parser.add_argument("--dt", type=float, default=1 / 30, metavar="S", help="(default: 1/30)")
+    parser.add_argument(
+        "--record", metavar="FILE", help="recording to write (default: the tree's name with .h5)"
+    )
+    parser.add_argument(
+        "--dt", type=float, default=1 / 30, metavar="S", help="time of a frame, s (default: 1/30)"
+    )
     parser.add_argument(
         "--channels",
         default="rotation,wind",
         help="of rotation,angular_velocity,tip,wind,torque (default: rotation,wind)",
     )
-    parser.add_argument("--state", choices=("float32", "packed"), default="float32")
+    parser.add_argument(
+        "--state",
+        choices=("float32", "packed"),
+        default="float32",
+        help="how motion is kept: float32, or packed into about half of the memory, leaves to "
+        "about 0.01 degrees (default: float32)",
+    )
     parser.add_argument("--keep", action="store_true", help="refuse to replace an existing file")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_json(parser)

@@ -17,7 +17,7 @@ ACTIONS = {"list": 0, "show": 1, "check": 1, "diff": 2}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=list(ACTIONS))
+    parser.add_argument("action", choices=list(ACTIONS), help="what to do with presets")
     parser.add_argument("names", nargs="*", metavar="SPECIES", help="shipped name or .toml file")
     add_json(parser)
 

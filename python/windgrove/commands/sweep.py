@@ -37,7 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="[LEVEL=]LIST",
             help="numbers with commas; several times for several levels",
         )
-    parser.add_argument("--dt", type=float, default=1 / 30, metavar="S", help="(default: 1/30)")
+    parser.add_argument(
+        "--dt",
+        type=float,
+        default=1 / 30,
+        metavar="S",
+        help="time step of the runs, s; what a step cannot realise is clamped (default: 1/30)",
+    )
     parser.add_argument("--store", metavar="FOLDER", help="keep finished parts there, and resume")
     parser.add_argument("--output", metavar="FILE", help="write the table: .nc or .csv")
     parser.add_argument("--plot", metavar="FILE", help="draw small multiples: .png, .pdf or .svg")
