@@ -77,9 +77,11 @@ static void sweeps(void* state)
 {
     scene* s = state;
     for (int n = 0; n < LEVELS; ++n) {
-        wgi_projection* p = &s->call[n].projection;
-        memset(p->phi, 0, p->grid.size * sizeof(float));
-        wgi_project_sweeps(&s->call[n]);
+        // Sweeps move phi within the scratch; the next round starts in the same place.
+        wgi_project_call call = s->call[n];
+        memset(call.projection.phi, 0, call.projection.grid.size * sizeof(float));
+        call.projection.sweep_at_once = false; // which would leave 19
+        wgi_project_sweeps(&call);
     }
     bench_keep(s);
 }

@@ -54,6 +54,50 @@ def jacobi_tuned(divergence, spacing, iterations):
 
 
 @nb.jit(**JIT)
+def _divergence(velocity, spacing):
+    _, nz, ny, nx = velocity.shape
+    d = np.zeros((nz, ny, nx), np.float32)
+    u, v, w = velocity[0], velocity[1], velocity[2]
+    half = F(0.5 / spacing)
+    for k in range(1, nz - 1):
+        for j in range(1, ny - 1):
+            for i in range(1, nx - 1):
+                d[k, j, i] = half * (
+                    u[k, j, i + 1] - u[k, j, i - 1] + v[k, j + 1, i] - v[k, j - 1, i]
+                    + w[k + 1, j, i] - w[k - 1, j, i]
+                )  # fmt: skip
+    return d
+
+
+@nb.jit(**JIT)
+def _subtract_gradient(velocity, p, spacing, out):
+    _, nz, ny, nx = velocity.shape
+    half = F(0.5 / spacing)
+    out[:] = velocity
+    for k in range(1, nz - 1):
+        for j in range(1, ny - 1):
+            for i in range(1, nx - 1):
+                out[0, k, j, i] -= half * (p[k, j, i + 1] - p[k, j, i - 1])
+                out[1, k, j, i] -= half * (p[k, j + 1, i] - p[k, j - 1, i])
+                out[2, k, j, i] -= half * (p[k + 1, j, i] - p[k - 1, j, i])
+
+
+@nb.jit(**JIT)
+def project(velocity, spacing, iterations, out):
+    """Divergence, sweeps, gradient, each as one would write it."""
+    p = jacobi(_divergence(velocity, spacing), spacing, iterations)
+    _subtract_gradient(velocity, p, spacing, out)
+    return out
+
+
+@nb.jit(**JIT)
+def project_tuned(velocity, spacing, iterations, out):
+    p = jacobi_tuned(_divergence(velocity, spacing), spacing, iterations)
+    _subtract_gradient(velocity, p, spacing, out)
+    return out
+
+
+@nb.jit(**JIT)
 def _trilinear(f, x, y, z):
     nz, ny, nx = f.shape
     x = min(max(x, F(0)), F(nx - 1))

@@ -36,6 +36,26 @@ def direct(divergence, spacing):
     return p
 
 
+def _project(velocity, spacing, solve, out):
+    d = np.zeros_like(velocity[0])
+    d[INNER] = sum(_central(velocity[c], 2 - c, spacing) for c in range(3))
+    p = solve(d, spacing)
+    out[:] = velocity
+    for c in range(3):
+        out[c][INNER] -= _central(p, 2 - c, spacing)
+    return out
+
+
+def project(velocity, spacing, iterations, out):
+    """Divergence, sweeps, gradient."""
+    return _project(velocity, spacing, lambda d, h: jacobi(d, h, iterations), out)
+
+
+def project_direct(velocity, spacing, out):
+    """Divergence, sine transforms, gradient."""
+    return _project(velocity, spacing, direct, out)
+
+
 def advect(velocity, spacing, dt):
     """`scipy.ndimage.map_coordinates`, order 1, one call a component."""
     grid = velocity.shape[1:]

@@ -66,23 +66,41 @@ def tasks(grids):
         if optional(library):
             peers[name] = __import__(f"peers_{name}")
     right = [(compact_divergence(v, h), h) for v, h in grids]
-    pressures = [np.zeros(SHAPE, np.float32) for _ in grids]
+    potentials = [np.zeros(SHAPE, np.float32) for _ in grids]
     out = [np.empty_like(v) for v, _ in grids]
+    # Grids of one size, projected one after the other, share their scratch.
+    memory = {m: kernels.projection_scratch(SHAPE, method=m) for m in ("jacobi", "direct")}
 
     def project(method, threads=1):
         def run():
-            for (v, h), p, o in zip(grids, pressures, out, strict=True):
-                p[:] = 0
-                kernels.project(v, h, method=method, pressure=p, out=o, threads=threads)
-            return pressures
+            for (v, h), o in zip(grids, out, strict=True):
+                kernels.project(
+                    v, h, method=method, out=o, scratch=memory[method], threads=threads
+                )
+            return out
 
         return run
 
-    def each(function, *arguments):
-        return lambda: [function(field, h, *arguments) for field, h in arguments_of(function)]
+    def project_in_new_memory(method):
+        return lambda: [kernels.project(v, h, method=method) for v, h in grids]
 
-    def arguments_of(function):
-        return right if function.__name__ in ("jacobi", "jacobi_tuned", "direct") else grids
+    def sweep(threads=1):
+        def run():
+            for (d, h), p in zip(right, potentials, strict=True):
+                kernels.jacobi_sweeps(d, h, out=p, scratch=memory["jacobi"], threads=threads)
+            return potentials
+
+        return run
+
+    def each(function, *arguments, of=grids):
+        return lambda: [function(field, h, *arguments) for field, h in of]
+
+    def whole(function, *arguments):
+        def run():
+            return [function(v, h, *arguments, o) for (v, h), o in zip(grids, peer_out, strict=True)]
+
+        peer_out = [np.empty_like(v) for v, _ in grids]
+        return run
 
     def ours(kernel, *arguments):
         def run():
@@ -101,11 +119,17 @@ def tasks(grids):
         return run
 
     table = {
+        "20 Jacobi sweeps": {"windgrove": sweep(), "windgrove 2T": sweep(2)},
         "project, 20 Jacobi": {
             "windgrove": project("jacobi"),
             "windgrove 2T": project("jacobi", 2),
+            "windgrove, new memory": project_in_new_memory("jacobi"),
         },
-        "project, exact": {"windgrove": project("direct"), "windgrove 2T": project("direct", 2)},
+        "project, exact": {
+            "windgrove": project("direct"),
+            "windgrove 2T": project("direct", 2),
+            "windgrove, new memory": project_in_new_memory("direct"),
+        },
         "advect": {
             "windgrove": ours(lambda v, h, dt, **kw: kernels.advect(v, v, h, dt, **kw), DT),
             "windgrove 2T": threaded(lambda v, h, dt, **kw: kernels.advect(v, v, h, dt, **kw), DT),
@@ -116,12 +140,15 @@ def tasks(grids):
         },
     }
     for name, module in peers.items():
-        table["project, 20 Jacobi"][name] = each(module.jacobi, 20)
+        table["20 Jacobi sweeps"][name] = each(module.jacobi, 20, of=right)
         table["advect"][name if name != "numpy" else "scipy"] = each(module.advect, DT)
         if hasattr(module, "jacobi_tuned"):
-            table["project, 20 Jacobi"][f"{name} tuned"] = each(module.jacobi_tuned, 20)
-        if hasattr(module, "direct"):
-            table["project, exact"]["scipy"] = each(module.direct)
+            table["20 Jacobi sweeps"][f"{name} tuned"] = each(module.jacobi_tuned, 20, of=right)
+            table["project, 20 Jacobi"][f"{name} tuned"] = whole(module.project_tuned, 20)
+        if hasattr(module, "project"):
+            table["project, 20 Jacobi"][name] = whole(module.project, 20)
+        if hasattr(module, "project_direct"):
+            table["project, exact"]["scipy"] = whole(module.project_direct)
         if hasattr(module, "confine"):
             table["confine vorticity"][name] = each(module.confine, DT, 0.3)
     return table
