@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +163,15 @@ def items(value: Any, name: str) -> tuple[Any, ...]:
         return tuple(value)
     except TypeError:
         raise TypeError(f"{name}: expected a sequence, got {type(value).__name__}") from None
+
+
+def mapping(value: Any, name: str) -> dict[Any, Any]:
+    """A mapping as a dict; None is an empty one."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name}: expected a mapping, got {type(value).__name__}")
+    return dict(value)
 
 
 def flag(value: Any, name: str) -> bool:

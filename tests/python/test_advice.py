@@ -88,7 +88,7 @@ def test_a_unit_slip_in_beta_is_found_and_mended(oak_tree, oak):
     report = wg.advise(oak_tree, oak.replace(trunk={"beta": 1.0}))
     assert report.topics()[0] == "frequency" and "sway" not in report.topics()
     mended = option(report, "frequency").species
-    law = 0.1096 + 1.671 / oak_tree.height
+    law = 0.1096 + 1.671 / oak_tree.wood_height
     assert float(wg.natural_frequencies(oak_tree, mended)[0]) == pytest.approx(law, rel=1e-9)
 
 

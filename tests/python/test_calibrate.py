@@ -1,5 +1,7 @@
 """Calibration: the model's equations inverted, intervals, words, refusals, and what a run shows."""
 
+import datetime
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -262,3 +264,40 @@ def test_sensitivity_of_a_known_function():
         wg.sensitivity(chain(), "oak", ["trunk.beta"], samples=100)
     with pytest.raises(ValueError, match="vary"):
         wg.sensitivity(chain(), "oak", {"trunk.beta": (2, 1)})
+
+
+def test_a_calibrated_preset_has_a_name_a_date_and_heights_of_its_own():
+    """Heights without leaves: what a scan measures."""
+    tree = wg.grow_tree("oak", seed=1)
+    assert tree.wood_height < tree.height
+    cal = wg.calibrate(tree, "oak", frequency_hz=0.24, verify=False)
+    assert cal.species.name == "oak-calibrated"
+    seen = cal.species.provenance
+    assert seen.tree_height == (tree.wood_height, tree.wood_height)
+    assert "m of wood" in seen.calibrated_on and "'oak'" in seen.source
+    assert datetime.date.fromisoformat(seen.date) <= datetime.date.today()
+    again = wg.calibrate(tree, cal.species, frequency_hz=0.25, verify=False)
+    assert again.species.name == "oak-calibrated"
+    mine = wg.calibrate(tree, "oak", frequency_hz=0.24, verify=False, name="site")
+    assert mine.species.name == "site"
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "text"),
+    [
+        ({"free": 3}, TypeError, "free: expected a sequence"),
+        ({"fixed": 3}, TypeError, "fixed: expected a sequence"),
+        ({"tied": [1]}, TypeError, "tied: expected a mapping"),
+        ({"bounds": 3}, TypeError, "bounds: expected a mapping"),
+        ({"uncertainty": 3}, TypeError, "uncertainty: expected a mapping"),
+        ({"name": 3}, TypeError, "name: expected a word"),
+        ({"frequency_hz": float("nan")}, ValueError, "frequency_hz"),
+        ({"frequency_hz": []}, TypeError, "frequency_hz"),
+        ({"sway_deg": (1, 2, 3)}, ValueError, "sway_deg"),
+        ({"pull_and_release": ([1], [2])}, ValueError, "pull_and_release|angle"),
+        ({"spectrum": ([], [])}, ValueError, "spectrum"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_refused_by_name(options, kind, text):
+    with pytest.raises(kind, match=text):
+        wg.calibrate(chain(), "oak", **{"frequency_hz": 0.24, **options})

@@ -277,7 +277,7 @@ def test_whatever_determines_a_result_is_in_its_name(tmp_path, change, monkeypat
     assert sum(ran) >= 2
 
 
-def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path):
+def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path, monkeypatch):
     script = """
         import sys
         sys.path.insert(0, sys.argv[1])
@@ -304,6 +304,12 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path):
     kept = sum(len(store.load(path).keys) for path in tmp_path.glob("*" + store.SUFFIX))
     assert 8 <= kept < 400
     assert not list(tmp_path.glob("*.part"))
+    # Gone on with, only what is missing runs, and no bit tells.
+    options = dict(beta=np.linspace(1, 2, 200))
+    ran = count_variants(monkeypatch)
+    table = run(store=tmp_path, chunk_size=2, **options)
+    assert sum(ran) == 400 - kept
+    xr.testing.assert_identical(table, run(**options))
 
 
 def test_an_error_in_a_chunk_is_raised_and_the_rest_is_kept(tmp_path, monkeypatch):
@@ -432,6 +438,13 @@ def test_a_list_of_points_is_taken_together():
 def test_what_makes_no_sweep_is_refused_by_name(options, text):
     with pytest.raises(ValueError, match=text):
         run(**options)
+
+
+def test_what_is_of_a_wrong_type_is_refused_by_name():
+    with pytest.raises(TypeError, match="executor: expected something with submit, got int"):
+        run(executor=3)
+    with pytest.raises(TypeError, match="store: expected a path"):
+        run(store=3)
 
 
 def test_the_store_must_be_a_folder(tmp_path):

@@ -250,14 +250,14 @@ def _scaled(species: Species, name: str, factor: float, levels: tuple[str, ...])
 def _size(case: _Case) -> list[Advice]:
     """A tree outside the sizes that the preset was calibrated on."""
     span = case.species.provenance.tree_height
-    height = case.tree.height
+    height = case.tree.wood_height
     if span is None or span[0] / SIZE_MARGIN <= height <= span[1] * SIZE_MARGIN:
         return []
     return [
         Advice(
             "size",
             "trunk",
-            f"the tree is {height:.3g} m high; {case.species.name} was calibrated for "
+            f"the wood is {height:.3g} m high; {case.species.name} was calibrated for "
             f"{span[0]:g} to {span[1]:g} m",
             "one beta makes the frequency fall as 1/length and not see the diameter: fair for "
             "broadleaves over a modest range, wrong for conifers, which follow DBH/H^2; calibrate "
@@ -269,7 +269,7 @@ def _size(case: _Case) -> list[Advice]:
 
 def _frequency(case: _Case) -> list[Advice]:
     """A trunk far off the law of measured trees: usually a unit or a decade slipped."""
-    height = max(case.tree.height, 1.0)
+    height = max(case.tree.wood_height, 1.0)
     expected = 0.1096 + 1.671 / height
     seen = case.frequency()
     if expected / LAW_FACTOR <= seen <= expected * LAW_FACTOR:

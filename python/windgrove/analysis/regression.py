@@ -133,7 +133,7 @@ def tree_sizes(
     if not trees:
         raise ValueError("trees: none given")
     columns: dict[str, tuple[list[float], str, str]] = {
-        "height": ([tree.height for tree in trees], "m", "height"),
+        "height": ([tree.wood_height for tree in trees], "m", "height of the wood"),
         "dbh": ([diameter(tree) for tree in trees], "m", "diameter at breast height"),
         "volume": ([float(tree.volume.sum()) for tree in trees], "m3", "volume of wood"),
         "branches": ([float(len(tree)) for tree in trees], "1", "branches"),
@@ -192,9 +192,14 @@ def frequency_regression(
     dict of str to LinearFit
         To set beside `published_laws(predictor)`.
     """
+    if not hasattr(sizes, "data_vars"):
+        raise TypeError(
+            f"sizes: expected an xarray.Dataset, got {type(sizes).__name__}; "
+            "tree_sizes(trees, species) makes one of trees"
+        )
     for name in ("height", "frequency"):
         if name not in sizes:
-            raise ValueError(f"sizes: has no {name!r}")
+            raise ValueError(f"sizes: has no {name!r}; tree_sizes(trees, species) has")
     height = sizes["height"].to_numpy()
     if (height <= 0).any():
         raise ValueError("sizes: a height is not above 0")

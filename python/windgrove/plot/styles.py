@@ -101,7 +101,7 @@ def styled(function: Callable[_P, Drawing]) -> Callable[_P, Drawing]:
             return function(*args, **kwargs)
         given = kwargs.get("ax")
         first: Any = given if hasattr(given, "get_figure") else _first(given)
-        narrow = first is not None and root_figure(first).get_figwidth() < PAPER_WIDTH
+        narrow = hasattr(first, "get_figure") and root_figure(first).get_figwidth() < PAPER_WIDTH
         with style("paper" if narrow else "notebook"):
             return function(*args, **kwargs)
 

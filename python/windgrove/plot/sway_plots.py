@@ -305,8 +305,9 @@ def history(
     Drawing
         Artists "angle", "x", "y" (components of the rotation vector) and, with two axes, "wind".
     """
+    rotation = recorded_rotation(ds, instance=instance)
     at = branch_position(ds, branch)
-    rotation = recorded_rotation(ds, instance=instance).isel(branch=at).sel(time=slice(start, stop))
+    rotation = rotation.isel(branch=at).sel(time=slice(start, stop))
     if not rotation.sizes["time"]:
         raise ValueError("start, stop: no frame between them")
     single = ax is not None and np.size(np.asarray(ax, dtype=object)) == 1

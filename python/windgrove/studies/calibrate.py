@@ -15,11 +15,12 @@ from scipy import optimize, stats
 from .. import checks
 from ..analysis.frequencies import CLAMPS, discrete_response
 from ..species.load import load_species
-from ..species.species import LEVELS, Provenance, Species
+from ..species.species import LEVELS, Species
 from ..trees.tree import FOLIAGE, Tree
 from . import parameters
 from .calibration import Calibration, CalibrationError, Clamping, Estimate, TargetFit
 from .freedom import choose_groups, freed_by
+from .names import calibrated_name, provenance
 from .parameters import UNITS, Group
 from .targets import Model, Target, collect
 from .verify import simulate_targets
@@ -107,7 +108,7 @@ def calibrate(
     diff_step : float, optional
         Relative step of the finite differences; the default suits the double-precision equations.
     name : str, optional
-        Name of the new species; default that of the old one.
+        Of the new species; by default that of the old one and "-calibrated".
     verify : bool, default True
         Run the calibrated tree once more and put what it shows into the result.
 
@@ -155,14 +156,14 @@ def calibrate(
         "leaf_ratio": leaf_ratio,
         "leaf_load_ratio": leaf_load_ratio,
     }
-    targets = collect(trees, given, uncertainty or {})
+    targets = collect(trees, given, checks.mapping(uncertainty, "uncertainty"))
     targets += _measured_targets(trees, pull_and_release, spectrum)
     if not targets and residuals is None:
         raise ValueError("calibrate: give at least one target, such as frequency_hz=0.2")
     model = Model(trees, dt=dt, match=match, clamp=clamp)
-    groups = choose_groups(start, targets, free, tuple(fixed), tied, bounds or {}, trees)
+    groups = choose_groups(start, targets, free, fixed, tied, bounds, trees)
     problem = _Problem(model, start, groups, tuple(targets), residuals, options)
-    return _solve(problem, name or start.name, verify)
+    return _solve(problem, calibrated_name(start, name), verify)
 
 
 @dataclass(frozen=True)
@@ -302,9 +303,8 @@ def _fit(problem: _Problem, x: NDArray[np.float64]) -> Any:
 
 def _solve(problem: _Problem, name: str, verify: bool) -> Calibration:
     fit = _fit(problem, _analytic_start(problem))
-    species = replace(
-        problem.species(fit.x), name=name, provenance=_provenance(problem), aliases=()
-    )
+    origin = provenance(problem.start, problem.model.trees, problem.targets)
+    species = replace(problem.species(fit.x), name=name, provenance=origin, aliases=())
     predicted = [problem.model.predict(t, species) for t in problem.targets]
     _refuse_clamped(problem, species)
     _refuse_unreached(problem, fit, predicted)
@@ -323,18 +323,6 @@ def _solve(problem: _Problem, name: str, verify: bool) -> Calibration:
         degrees_of_freedom=dof,
         dt=problem.model.dt,
         _profile=lambda parameter, points: _profile(problem, fit, parameter, points),
-    )
-
-
-def _provenance(problem: _Problem) -> Provenance:
-    heights = [tree.height for tree in problem.model.trees]
-    targets = "; ".join(f"{t.label} = {t.value:.4g} {t.unit}" for t in problem.targets)
-    return Provenance(
-        source=f"calibrated from preset {problem.start.name!r}",
-        calibrated_on=f"{len(heights)} tree(s): "
-        + ", ".join(f"{tree.name} ({tree.height:.3g} m)" for tree in problem.model.trees[:5]),
-        tree_height=(min(heights), max(heights)),
-        notes=f"targets: {targets}" if targets else "",
     )
 
 
@@ -404,7 +392,7 @@ def _why_one_beta_fails(problem: _Problem, targets: Sequence[Target]) -> str:
     needed = []
     for t in targets:
         seen = problem.model.predict(t, problem.start)
-        needed.append((beta * (t.value / seen) ** 2, problem.model.trees[t.tree].height))
+        needed.append((beta * (t.value / seen) ** 2, problem.model.trees[t.tree].wood_height))
     listed = ", ".join(f"{b:.3g} at {height:.3g} m" for b, height in needed)
     spread = max(b for b, _ in needed) / min(b for b, _ in needed)
     return (

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from .. import checks
 from ..species.species import LEVELS, Species
 from ..trees.tree import Tree
 from . import parameters
@@ -17,21 +18,23 @@ def choose_groups(
     species: Species,
     targets: Sequence[Target],
     free: Iterable[str] | None,
-    fixed: tuple[str, ...],
+    fixed: Iterable[str],
     tied: Mapping[str, str] | None,
-    bounds: Mapping[str, tuple[float, float]],
+    bounds: Mapping[str, tuple[float, float]] | None,
     trees: Sequence[Tree],
 ) -> tuple[Group, ...]:
+    fixed = checks.items(fixed, "fixed")
+    bounds = checks.mapping(bounds, "bounds")
     for name in fixed:
         parameters.split(name, "fixed")
-    ties = dict(tied or {})
+    ties = checks.mapping(tied, "tied")
     if free is None:
         free = list(dict.fromkeys(name for t in targets for name in freed_by(t)))
         kinds = {t.kind for t in targets}
         if "sway_deg" in kinds and tied is None:
             ties = _gamma_ties(species, free, fixed, trees, "leaf_load_ratio" in kinds)
     else:
-        free = list(free)
+        free = list(checks.items(free, "free"))
         for name in free:
             parameters.split(name, "free")
     free = [name for name in free if name not in fixed]

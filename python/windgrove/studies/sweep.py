@@ -170,6 +170,8 @@ def sweep(
     swept = axes(given)
     if not swept:
         raise ValueError("sweep: nothing to vary; give beta=, zeta=, gamma= or another parameter")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor: expected something with submit, got {type(executor).__name__}")
     table = points(swept, design, samples, design_seed)
     options = RunOptions(
         duration=checks.number(duration, "duration", above=0),
@@ -190,7 +192,7 @@ def sweep(
         keys,
         chunks,
         executor=executor,
-        folder=None if store is None else str(stored.open_store(store)),
+        folder=None if store is None else str(stored.open_store(checks.path(store, "store"))),
         size=_chunk_size(chunk_size, executor),
         progress=progress,
     )

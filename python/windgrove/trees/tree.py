@@ -222,6 +222,15 @@ class Tree:
         ends = (self.segments.start[:, 2], self.segments.end[:, 2], leaves)
         return float(max([top, *(z.max() for z in ends if len(z))]) - self.base)
 
+    @property
+    def wood_height(self) -> float:
+        """`height` without the leaves, m: what a scan or a tape measures and presets name."""
+        wood = self.kind != FOLIAGE
+        tops = [self.position[wood, 2], self.tip[wood, 2]]
+        if self.segments is not None:
+            tops = [self.position[wood, 2], self.segments.start[:, 2], self.segments.end[:, 2]]
+        return float(max(z.max() for z in tops if len(z)) - self.base) if wood.any() else 0.0
+
     def replace(self, **changes: Any) -> Tree:
         """A new tree with some fields changed; `level` is derived again."""
         unknown = changes.keys() - {f.name for f in fields(self)} | (changes.keys() & {"level"})
