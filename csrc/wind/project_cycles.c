@@ -123,22 +123,6 @@ find_row(const wgi_project_grid* g, const wgi_lattice* l, int32_t part, int32_t 
                           .odd = (j + k) & 1 };
 }
 
-// Copies between a field of the whole grid and one lattice of it.
-static void deal(const wgi_project_grid* g, int32_t part, const float* whole, const wgi_lattice* l)
-{
-    for (int32_t j = 1; j <= l->grid.ny; ++j)
-        for (int32_t k = 1; k <= l->grid.nz; ++k) {
-            const lattice_row row = find_row(g, l, part, j, k);
-            const float* from = whole + row.whole;
-            float *odd = l->b[row.odd] + row.half, *even = l->b[1 - row.odd] + row.half;
-            const int32_t nx = l->grid.nx, padded = (l->half.nx + 7) / 8 * 8;
-            for (int32_t h = 0; h < padded; ++h) {
-                odd[h] = 2 * h < nx ? -4.0f * from[4 * h] : 0.0f;
-                even[h] = 2 * h + 1 < nx ? -4.0f * from[4 * h + 2] : 0.0f;
-            }
-        }
-}
-
 static void gather(const wgi_project_grid* g, int32_t part, const wgi_multigrid* m, float* whole)
 {
     const wgi_lattice* l = &m->level[0];
@@ -162,12 +146,15 @@ typedef struct wide_job {
     int32_t done[8];
 } wide_job;
 
-static double norm_of(const wgi_lattice* l)
+// The right side of one lattice from that of the whole grid; its norm.
+static double deal(const wgi_projection* p, const wgi_multigrid* m, const int32_t parity[3])
 {
+    const wgi_lattice* l = &m->level[0];
+    wgi_kernels()->lattice_deal(
+        l, &p->grid, p->right_side, parity, m->slab_sums[0], 1, l->grid.ny + 1);
     double sum = 0.0;
-    for (int colour = 0; colour < 2; ++colour)
-        for (size_t n = 0; n < l->half.size; ++n)
-            sum += (double)l->b[colour][n] * (double)l->b[colour][n];
+    for (int32_t j = 0; j < l->grid.ny; ++j)
+        sum += m->slab_sums[0][j];
     return sqrt(sum);
 }
 
@@ -181,13 +168,11 @@ static void solve_parts(size_t begin, size_t end, void* context)
         job->done[part] = 0;
         if (m->level_count == 0)
             continue;
-        const wgi_lattice* l = &m->level[0];
         const int32_t parity[3] = { part & 1, (part >> 1) & 1, (part >> 2) & 1 };
         if (job->set_up)
             wgi_multigrid_wide(m, p, parity);
         wgi_multigrid_restart(m);
-        deal(&p->grid, part, p->right_side, l);
-        double norm = norm_of(l);
+        double norm = deal(p, m, parity);
         wgi_cg_goal goal = job->goal;
         if (goal.norm == 0.0)
             goal.norm = rounding_floor * norm;

@@ -24,7 +24,7 @@ typedef enum wg_discretisation { WG_COMPACT = 0, WG_CONSISTENT = 1 } wg_discreti
 typedef enum wg_project_method {
     WG_PROJECT_JACOBI = 0,    ///< compact: the published solver (Jacobi sweeps)
     WG_PROJECT_SOR = 1,       ///< compact: red-black successive over-relaxation
-    WG_PROJECT_MULTIGRID = 2, ///< compact: V-cycles, inside conjugate gradients where they slow down
+    WG_PROJECT_MULTIGRID = 2, ///< compact: V-cycles, then conjugate gradients around them
     WG_PROJECT_PCG = 3,       ///< consistent: conjugate gradients, preconditioned
     WG_PROJECT_DIRECT = 4,    ///< both, where no cell is solid: transforms and tridiagonal solves
 } wg_project_method;
