@@ -75,29 +75,42 @@ static void find_columns(const wgi_projection* p, int32_t j)
     }
 }
 
-// The slab's eights, the open ones first.
+// Axes along which a cell of air among eight has a closed face, 0 where all are open and WGI_KINDS
+// where all are solid. A row's last cells, when not eight, take the way of all axes.
+static size_t kind_of(uint64_t eight, bool whole)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    if (eight == 0 || eight == eight_open)
+        return eight == 0 ? WGI_KINDS : whole ? 0 : WGI_KINDS - 1;
+    const uint64_t air = (eight >> 6) & ones, closed = ~eight & (air * 0x3f);
+    const size_t axes = (size_t)((closed & (ones * 0x03)) != 0) +
+                        2 * (size_t)((closed & (ones * 0x0c)) != 0) +
+                        4 * (size_t)((closed & (ones * 0x30)) != 0);
+    return whole && axes > 0 ? axes : WGI_KINDS - 1;
+}
+
 static void sort_eights(const wgi_projection* p, int32_t j)
 {
     const wgi_project_grid* g = &p->grid;
     const size_t columns = (g->pitch - 8) / 8, whole = (size_t)g->nx / 8;
-    const size_t all = columns * (size_t)g->nz;
-    wgi_eight* list = p->eight + (size_t)(j - 1) * all;
-    size_t open = 0, mixed = 0;
+    wgi_eight* list = p->eight + (size_t)(j - 1) * columns * (size_t)g->nz;
+    wgi_eights* kinds = &p->eights[j - 1];
+    size_t place[WGI_KINDS + 2] = { 0 };
+    // The first pass counts, so that the second knows where each kind begins.
     for (int pass = 0; pass < 2; ++pass) {
-        // The second pass knows where each kind begins.
-        size_t place[3] = { 0, open, open + mixed };
         for (int32_t k = 1; k <= g->nz; ++k)
             for (size_t n = 0; n < columns; ++n) {
-                const uint64_t eight =
-                    wgi_eight_bytes(p->faces + wgi_project_cell(g, 1, j, k) + 8 * n);
-                const int kind = eight == 0 ? 2 : eight == eight_open && n < whole ? 0 : 1;
+                const uint8_t* faces = p->faces + wgi_project_cell(g, 1, j, k) + 8 * n;
+                const size_t kind = kind_of(wgi_eight_bytes(faces), n < whole);
                 if (pass == 1)
-                    list[place[kind]++] = (wgi_eight){ (uint16_t)k, (uint16_t)n };
-                open += pass == 0 && kind == 0;
-                mixed += pass == 0 && kind == 1;
+                    list[place[kind]] = (wgi_eight){ (uint16_t)k, (uint16_t)n };
+                ++place[kind + (pass == 0)];
             }
+        for (size_t kind = 1; pass == 0 && kind < WGI_KINDS + 1; ++kind)
+            place[kind] += place[kind - 1];
     }
-    p->eights[j - 1] = (wgi_eights){ (uint32_t)open, (uint32_t)mixed };
+    for (size_t kind = 0; kind < WGI_KINDS; ++kind)
+        kinds->end[kind] = (uint32_t)place[kind];
 }
 
 static void mark_row(const wgi_projection* p, const wgi_strides* s, int32_t j, int32_t k)

@@ -59,28 +59,32 @@ place_of(const wgi_projection* p, const wgi_strides* s, int32_t j, const wgi_eig
                           wgi_caller_row(s, j, eight->k) + i, p->grid.nx - (int)i };
 }
 
-// The slab's list and the ends of its three kinds.
-typedef struct sorted_eights {
-    const wgi_eight* list;
-    size_t open, mixed, all;
-} sorted_eights;
+// The slab's list: `begin` to `end` of a kind.
+typedef struct eight_range {
+    const wgi_eight *begin, *end;
+} eight_range;
 
-WGI_INLINE sorted_eights eights_of(const wgi_projection* p, int32_t j)
+WGI_INLINE eight_range eights_of(const wgi_projection* p, int32_t j, size_t kind)
 {
     const size_t all = (p->grid.pitch - 8) / 8 * (size_t)p->grid.nz;
-    const wgi_eights* n = &p->eights[j - 1];
-    return (sorted_eights){ p->eight + (size_t)(j - 1) * all, n->open, (size_t)n->open + n->mixed,
-                            all };
+    const wgi_eight* list = p->eight + (size_t)(j - 1) * all;
+    const uint32_t* end = p->eights[j - 1].end;
+    return (eight_range){ list + (kind > 0 ? end[kind - 1] : 0),
+                          list + (kind < WGI_KINDS ? end[kind] : all) };
 }
+
+// Axes that may have a closed face, as bits; only the last kind has rows' ends shorter than eight.
+enum { ALL_AXES = 7 };
+#define EACH_MIXED_KIND(run) run(1) run(2) run(3) run(4) run(5) run(6) run(7)
 
 // ---- right side ----------------------------------------------------------------------------
 
 // Difference of the two neighbours along one axis, with ghosts behind closed faces.
 WGI_INLINE wgf8
-difference(const float* centre, size_t step, int count, const bool closed, wgi8 faces, int axis)
+difference(const float* centre, size_t step, int count, int axes, wgi8 faces, const int axis)
 {
     wgf8 low = load_some(centre - step, count), high = load_some(centre + step, count);
-    if (closed) {
+    if (axes >> axis & 1) {
         const wgf8 own = load_some(centre, count);
         low = select_bit(faces, 2 * axis, low, low + low - own);
         high = select_bit(faces, 2 * axis + 1, high, high + high - own);
@@ -90,24 +94,22 @@ difference(const float* centre, size_t step, int count, const bool closed, wgi8 
 
 // h^2 div of eight cells; `index` is theirs in the caller's arrays.
 WGI_INLINE wgf8 scaled_divergence(
-    const wgi_projection* p, const wgi_strides* s, size_t index, int count, const bool closed,
-    wgi8 faces)
+    const wgi_projection* p, const wgi_strides* s, size_t index, int count, int axes, wgi8 faces)
 {
     if (p->given)
         return wgf8_set(p->spacing * p->spacing) * load_some(p->given + index, count);
     const float *u = p->velocity + index, *v = u + s->component, *w = v + s->component;
-    const wgf8 x = difference(u, s->axis[0], count, closed, faces, 0);
-    const wgf8 y = difference(v, s->axis[1], count, closed, faces, 1);
-    const wgf8 z = difference(w, s->axis[2], count, closed, faces, 2);
+    const wgf8 x = difference(u, s->axis[0], count, axes, faces, 0);
+    const wgf8 y = difference(v, s->axis[1], count, axes, faces, 1);
+    const wgf8 z = difference(w, s->axis[2], count, axes, faces, 2);
     return wgf8_set(0.5f * p->spacing) * ((x + y) + z);
 }
 
-WGI_INLINE wgf8
-masked_divergence(const wgi_projection* p, const wgi_strides* s, eight_place at, int count)
+WGI_INLINE wgf8 masked_divergence(
+    const wgi_projection* p, const wgi_strides* s, eight_place at, int count, int axes)
 {
     const wgi8 bits = wgi_counts(p->faces + at.to);
-    const wgf8 d = p->consistent ? scaled_divergence(p, s, at.from, count, false, bits)
-                                 : scaled_divergence(p, s, at.from, count, true, bits);
+    const wgf8 d = scaled_divergence(p, s, at.from, count, axes, bits);
     return select_bit(bits, AIR_BIT, d, wgf8_set(0.0f));
 }
 
@@ -120,26 +122,40 @@ WGI_INLINE void write_right_side(const wgi_projection* p, size_t to, wgf8 d, wgf
         wgf8_store(p->phi + to, weight * (wgf8_set(0.0f) - d));
 }
 
-WGI_INLINE void right_side_sorted(const wgi_projection* p, int32_t j)
+WGI_INLINE void
+right_side_mixed(const wgi_projection* p, const wgi_strides* s, int32_t j, size_t kind, int axes)
 {
-    const wgi_strides s = wgi_caller_strides(&p->grid);
-    const sorted_eights e = eights_of(p, j);
-    const wgf8 zero = wgf8_set(0.0f), sixth = wgf8_set(1.0f / 6.0f);
-    for (size_t n = 0; n < e.open; ++n) {
-        const eight_place at = place_of(p, &s, j, &e.list[n]);
-        write_right_side(p, at.to, scaled_divergence(p, &s, at.from, 8, false, wgi8_set(0)), sixth);
-    }
-    for (size_t n = e.open; n < e.mixed; ++n) {
-        const eight_place at = place_of(p, &s, j, &e.list[n]);
-        const wgf8 d = at.count >= 8 ? masked_divergence(p, &s, at, 8)
-                                     : masked_divergence(p, &s, at, at.count);
+    const eight_range r = eights_of(p, j, kind);
+    for (const wgi_eight* e = r.begin; e < r.end; ++e) {
+        const eight_place at = place_of(p, s, j, e);
+        const wgf8 d = kind < WGI_KINDS - 1 || at.count >= 8
+                           ? masked_divergence(p, s, at, 8, axes)
+                           : masked_divergence(p, s, at, at.count, axes);
         write_right_side(p, at.to, d, wgi_reciprocals(p->open + at.to));
         // Air between solids on all sides: sweeps may leave it out like a solid.
-        if (p->jacobi && wgi_eight_bytes(p->open + at.to) == 0)
-            wgf8_store(p->other + at.to, zero);
+        if (kind == WGI_KINDS - 1 && p->jacobi && wgi_eight_bytes(p->open + at.to) == 0)
+            wgf8_store(p->other + at.to, wgf8_set(0.0f));
     }
-    for (size_t n = e.mixed; n < e.all; ++n) {
-        const size_t to = place_of(p, &s, j, &e.list[n]).to;
+}
+
+static void right_side_sorted(const wgi_projection* p, int32_t j)
+{
+    const wgi_strides s = wgi_caller_strides(&p->grid);
+    const eight_range open = eights_of(p, j, 0), solid = eights_of(p, j, WGI_KINDS);
+    const wgf8 zero = wgf8_set(0.0f), sixth = wgf8_set(1.0f / 6.0f);
+    for (const wgi_eight* e = open.begin; e < open.end; ++e) {
+        const eight_place at = place_of(p, &s, j, e);
+        write_right_side(p, at.to, scaled_divergence(p, &s, at.from, 8, 0, wgi8_set(0)), sixth);
+    }
+#define CLOSED(kind) right_side_mixed(p, &s, j, kind, kind);
+#define ANY_FACE(kind) right_side_mixed(p, &s, j, kind, 0);
+    if (p->consistent) {
+        EACH_MIXED_KIND(ANY_FACE)
+    } else {
+        EACH_MIXED_KIND(CLOSED)
+    }
+    for (const wgi_eight* e = solid.begin; e < solid.end; ++e) {
+        const size_t to = place_of(p, &s, j, e).to;
         write_right_side(p, to, zero, zero);
         if (p->jacobi)
             wgf8_store(p->other + to, zero);
@@ -154,7 +170,7 @@ WGI_INLINE void right_side_open(const wgi_projection* p, int32_t j)
         const size_t from = wgi_caller_row(&s, j, k), to = wgi_project_cell(g, 1, j, k);
         for (size_t n = 0; n < (size_t)g->nx; n += 8)
             write_right_side(
-                p, to + n, scaled_divergence(p, &s, from + n, 8, false, wgi8_set(0)),
+                p, to + n, scaled_divergence(p, &s, from + n, 8, 0, wgi8_set(0)),
                 wgf8_set(1.0f / 6.0f));
     }
 }
@@ -243,10 +259,10 @@ void WGI_ISA(project_start)(const wgi_projection* p, int32_t begin, int32_t end)
 
 // Half the sum of the two face gradients; a closed face takes the cell's own phi.
 WGI_INLINE wgf8
-slope(const float* phi, size_t step, const bool closed, wgi8 faces, int axis, wgf8 scale)
+slope(const float* phi, size_t step, int axes, wgi8 faces, const int axis, wgf8 scale)
 {
     wgf8 low = wgf8_load(phi - step), high = wgf8_load(phi + step);
-    if (closed) {
+    if (axes >> axis & 1) {
         const wgf8 own = wgf8_load(phi);
         low = select_bit(faces, 2 * axis, low, own);
         high = select_bit(faces, 2 * axis + 1, high, own);
@@ -256,10 +272,10 @@ slope(const float* phi, size_t step, const bool closed, wgi8 faces, int axis, wg
 
 WGI_INLINE void correct_component(
     const float* velocity, const float* phi, size_t step, float scale, int count, float* out,
-    const bool closed, wgi8 faces, const bool some_solid, const int axis)
+    int axes, wgi8 faces, const bool some_solid, const int axis)
 {
     const wgf8 u = load_some(velocity, count);
-    wgf8 next = u - slope(phi, step, closed, faces, axis, wgf8_set(scale));
+    wgf8 next = u - slope(phi, step, axes, faces, axis, wgf8_set(scale));
     if (some_solid)
         next = select_bit(faces, AIR_BIT, next, u);
     store_some(out, next, count);
@@ -267,17 +283,16 @@ WGI_INLINE void correct_component(
 
 WGI_INLINE void correct_cells(
     const wgi_projection* p, const wgi_strides* s, size_t from, const float* phi, int count,
-    const bool closed, wgi8 faces, const bool some_solid)
+    int axes, wgi8 faces, const bool some_solid)
 {
     const float scale = 0.5f / p->spacing, *u = p->velocity + from;
     const size_t next = s->component;
     float* out = p->out + from;
-    correct_component(u, phi, 1, scale, count, out, closed, faces, some_solid, 0);
+    correct_component(u, phi, 1, scale, count, out, axes, faces, some_solid, 0);
     correct_component(
-        u + next, phi, p->grid.slab, scale, count, out + next, closed, faces, some_solid, 1);
+        u + next, phi, p->grid.slab, scale, count, out + next, axes, faces, some_solid, 1);
     correct_component(
-        u + 2 * next, phi, p->grid.pitch, scale, count, out + 2 * next, closed, faces, some_solid,
-        2);
+        u + 2 * next, phi, p->grid.pitch, scale, count, out + 2 * next, axes, faces, some_solid, 2);
 }
 
 WGI_INLINE void keep_cells(const wgi_projection* p, const wgi_strides* s, size_t from, int count)
@@ -289,32 +304,35 @@ WGI_INLINE void keep_cells(const wgi_projection* p, const wgi_strides* s, size_t
 }
 
 WGI_INLINE void
-correct_masked_cells(const wgi_projection* p, const wgi_strides* s, eight_place at, int count)
+correct_mixed(const wgi_projection* p, const wgi_strides* s, int32_t j, size_t kind, int axes)
 {
-    const float* phi = p->phi + at.to;
-    const wgi8 bits = wgi_counts(p->faces + at.to);
-    if (p->consistent)
-        correct_cells(p, s, at.from, phi, count, false, bits, true);
-    else
-        correct_cells(p, s, at.from, phi, count, true, bits, true);
+    const eight_range r = eights_of(p, j, kind);
+    for (const wgi_eight* e = r.begin; e < r.end; ++e) {
+        const eight_place at = place_of(p, s, j, e);
+        const wgi8 bits = wgi_counts(p->faces + at.to);
+        if (kind < WGI_KINDS - 1 || at.count >= 8)
+            correct_cells(p, s, at.from, p->phi + at.to, 8, axes, bits, true);
+        else
+            correct_cells(p, s, at.from, p->phi + at.to, at.count, axes, bits, true);
+    }
 }
 
-WGI_INLINE void correct_sorted(const wgi_projection* p, const wgi_strides* s, int32_t j)
+static void correct_sorted(const wgi_projection* p, const wgi_strides* s, int32_t j)
 {
-    const sorted_eights e = eights_of(p, j);
-    for (size_t n = 0; n < e.open; ++n) {
-        const eight_place at = place_of(p, s, j, &e.list[n]);
-        correct_cells(p, s, at.from, p->phi + at.to, 8, false, wgi8_set(0), false);
+    const eight_range open = eights_of(p, j, 0), solid = eights_of(p, j, WGI_KINDS);
+    for (const wgi_eight* e = open.begin; e < open.end; ++e) {
+        const eight_place at = place_of(p, s, j, e);
+        correct_cells(p, s, at.from, p->phi + at.to, 8, 0, wgi8_set(0), false);
     }
-    for (size_t n = e.open; n < e.mixed; ++n) {
-        const eight_place at = place_of(p, s, j, &e.list[n]);
-        if (at.count >= 8)
-            correct_masked_cells(p, s, at, 8);
-        else
-            correct_masked_cells(p, s, at, at.count);
+#define CORRECT_CLOSED(kind) correct_mixed(p, s, j, kind, kind);
+#define CORRECT_ANY(kind) correct_mixed(p, s, j, kind, 0);
+    if (p->consistent) {
+        EACH_MIXED_KIND(CORRECT_ANY)
+    } else {
+        EACH_MIXED_KIND(CORRECT_CLOSED)
     }
-    for (size_t n = e.mixed; n < e.all && p->out != p->velocity; ++n) {
-        const eight_place at = place_of(p, s, j, &e.list[n]);
+    for (const wgi_eight* e = solid.begin; e < solid.end && p->out != p->velocity; ++e) {
+        const eight_place at = place_of(p, s, j, e);
         keep_cells(p, s, at.from, at.count);
     }
 }
@@ -325,7 +343,7 @@ WGI_INLINE void correct_open(const wgi_projection* p, const wgi_strides* s, int3
     for (int32_t k = 1; k <= g->nz; ++k) {
         const size_t from = wgi_caller_row(s, j, k), to = wgi_project_cell(g, 1, j, k);
         for (size_t n = 0; n < (size_t)g->nx; n += 8)
-            correct_cells(p, s, from + n, p->phi + to + n, 8, false, wgi8_set(0), false);
+            correct_cells(p, s, from + n, p->phi + to + n, 8, 0, wgi8_set(0), false);
     }
 }
 
@@ -453,7 +471,7 @@ void WGI_ISA(project_divergence)(const wgi_projection* p, int32_t begin, int32_t
                 const size_t at = row + (size_t)i;
                 const int count = g->nx - i;
                 const wgi8 faces = read_faces(p, &s, at, count);
-                wgf8 d = scaled_divergence(p, &s, at, count, !p->consistent, faces);
+                wgf8 d = scaled_divergence(p, &s, at, count, p->consistent ? 0 : ALL_AXES, faces);
                 if (p->pressure)
                     d -= face_laplacian(p, &s, at, count, faces);
                 d = wgf8_select(lanes_with(faces, WGI_AIR), scale * d, wgf8_set(0.0f));

@@ -36,10 +36,11 @@ typedef struct wgi_eight {
     uint16_t k, eight;
 } wgi_eight;
 
-/// How many eights of a slab have no closed face, and how many have one or a cell that is not air;
-/// the others are all solid. That is also their order in the slab's list.
+/// Where the kinds of eights end in a slab's list: first those without a closed face, then by the axes
+/// with one (1 x, 2 y, 4 z, added) that are not all solid, last the solid ones.
+enum { WGI_KINDS = 8 };
 typedef struct wgi_eights {
-    uint32_t open, mixed;
+    uint32_t end[WGI_KINDS];
 } wgi_eights;
 
 /// One projection under way: borrowed arrays of the caller and of the scratch.
