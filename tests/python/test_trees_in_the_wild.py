@@ -520,3 +520,50 @@ def test_cylinders_that_lead_from_tip_to_base_are_turned_round():
     np.testing.assert_allclose(tree.direction, expected.direction, atol=1e-12)
     with pytest.raises(wg.TreeFormatError, match="from tip to base"):
         wg.read_tree(io.BytesIO(content), strict=True)
+
+
+def struct_columns():
+    return {"radius": files.RADIUS, "length": files.LENGTH,
+            **cylinders(("start_", files.START), ("axis_", files.AXIS)),
+            "parent": files.PARENT + 1, "extension": files.EXTENSION,
+            "branch": files.BRANCH + 1}  # fmt: skip
+
+
+def test_treeqsm_columns_beside_ids_go_by_the_ids():
+    columns = {"cyl_id": np.arange(files.COUNT) + 1, **struct_columns()}
+    for order in ([0, 3, 4, 5, 6, 1, 2], [0, 1, 2, 3, 4, 6, 5]):
+        moved = {name: np.asarray(values)[order] for name, values in columns.items()}
+        tree = wg.read_tree(io.BytesIO(files.table(moved)))
+        assert sorted(tree.volume) == pytest.approx(sorted(files.BRANCH_VOLUME))
+
+
+@pytest.mark.parametrize("root", [-1, "", "nan"])
+def test_treeqsm_columns_that_mark_the_root_otherwise_are_read(root):
+    columns = struct_columns()
+    if root == -1:
+        columns |= {"parent": files.PARENT, "extension": files.EXTENSION - 1}
+    else:
+        columns["parent"] = [root, *map(str, files.PARENT[1:] + 1)]
+    tree = wg.read_tree(io.BytesIO(files.table(columns)))
+    np.testing.assert_allclose(tree.volume, files.BRANCH_VOLUME)
+    np.testing.assert_array_equal(tree.parent, files.BRANCH_PARENT)
+
+
+def test_treeqsm_columns_of_several_trees_are_told_apart():
+    twice = {name: np.concatenate([v, v]) for name, v in struct_columns().items()}
+    content = files.table({"tree": ["a"] * files.COUNT + ["b"] * files.COUNT, **twice})
+    trees = wg.read_trees(io.BytesIO(content))
+    assert len(trees) == 2
+    np.testing.assert_allclose(trees[1].volume, files.BRANCH_VOLUME)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("root", ["", "0", "-1"])
+def test_rows_without_ids_count_from_where_the_ends_meet(first, root):
+    """A blank root says nothing of where parents count from, and 0 may be a row or none."""
+    columns = struct_columns()
+    del columns["extension"]
+    columns["parent"] = [root, *map(str, files.PARENT[1:] + first)]
+    tree = wg.read_tree(io.BytesIO(files.table(columns)))
+    np.testing.assert_array_equal(tree.parent, files.BRANCH_PARENT)
+    np.testing.assert_allclose(tree.volume, files.BRANCH_VOLUME)

@@ -178,13 +178,13 @@ def make_cylinders(
     if not roles.places and "point" in roles.three:
         return _from_points(table, roles, notes, options)
     start = _points(table, roles, "start")
-    ids = _ids(table, roles, notes)
     if "end" in roles.three:
         end = _points(table, roles, "end")
         length = _lengths(table, roles, start, end, notes)
     else:
         length = _scaled(table, roles, "length")
         end = ends(start, table.points(roles.three["axis"]), length, notes, table.rows)
+    ids = _ids(table, roles, notes, (start, end))
     parent = _parents(table, roles, ids, notes, options)
     if _from_tips(start, end, parent):
         notes.repaired("turned-round", "its cylinders lead from tip to base: swapped")
@@ -288,17 +288,41 @@ def _lengths(
     return np.where(blank, distance, given)
 
 
-def _ids(table: Table, roles: Roles, notes: Notes) -> NDArray[np.int64]:
+def _ids(
+    table: Table,
+    roles: Roles,
+    notes: Notes,
+    placed: tuple[FloatArray, FloatArray] | None = None,
+) -> NDArray[np.int64]:
     """The id column; without one, rows counted from where the parent column seems to count."""
     if "id" in roles.one:
         return table.integers(roles.one["id"])
     parents = table.integers(roles.one["parent"], blank=NO_PARENT)
-    named = parents[parents > NO_PARENT]
-    from_zero = (named < 0).any() or not (named == 0).any()
-    if len(named) and named.max() >= len(table):
-        from_zero = False
-    notes.noticed("no-ids", f"there is no column of ids: rows count from {0 if from_zero else 1}")
-    return np.arange(len(table)) + (0 if from_zero else 1)
+    first = _counted_from(parents, placed)
+    notes.noticed("no-ids", f"there is no column of ids: rows count from {first}")
+    return np.arange(len(table)) + first
+
+
+def _counted_from(parents: NDArray[np.int64], placed: tuple[FloatArray, FloatArray] | None) -> int:
+    """0 or 1: with which children start much nearer to where their parents end, else with which
+    fewer parents are the row itself or no row, else by how roots are marked."""
+    rows = np.arange(len(parents))
+    named = parents > NO_PARENT
+    wrong, apart = [], []
+    for first in (0, 1):
+        above = parents - first
+        linked = named & (parents >= first)
+        inside = linked & (above < len(parents))
+        wrong.append(int((linked & ~inside).sum() + (inside & (above == rows)).sum()))
+        child = np.flatnonzero(inside)
+        if placed is not None and len(child):
+            gap = placed[0][child] - placed[1][above[child]]
+            apart.append(float(np.median(np.linalg.norm(gap, axis=1))))
+    if len(apart) == 2 and min(apart) < 0.1 * max(apart):
+        return int(apart[1] < apart[0])
+    if wrong[0] != wrong[1]:
+        return int(wrong[1] < wrong[0])
+    return int(bool((parents == 0).any()) and not (parents[named] < 0).any())
 
 
 def _parents(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..cylinders import Cylinders, Notes, Source
 from . import Options, Parsed
 from .columns import find_roles, unit_of
-from .layout import plain_name
+from .layout import Layout, plain_name
 from .source import Content
 from .table import Table, parse_table
 from .treeqsm_columns import cylinders_from
@@ -49,7 +49,7 @@ def recognises(content: Content) -> int:
     if layout.header:
         if set(layout.names) >= _HEADER:
             return 95
-        return 91 if set(_expand(layout.header)) >= set(_BEGIN) and _metres(layout.header) else 0
+        return 91 if _as_in_the_struct(layout) else 0
     return 60 if layout.filled in {len(order) for order in ORDERS.values()} else 0
 
 
@@ -79,6 +79,17 @@ def _cylinder_table(content: Content) -> Content:
     end = _NEXT_SECTION.search(content.data, begin.end())
     rows = content.data[begin.end() : end.start() if end else len(content.data)]
     return Content(content.name, rows, content.encoding)
+
+
+def _as_in_the_struct(layout: Layout) -> bool:
+    """TreeQSM's columns under names of one column each: in m, with no ids beside the row numbers,
+    and parents that count rows from 1."""
+    names = _expand(layout.header)
+    roles = find_roles(layout.header)
+    if not set(names) >= set(_BEGIN) or not _metres(layout.header) or "id" in roles.one:
+        return False
+    parents = [row[names.index("parent")] for row in layout.rows if len(row) == len(names)]
+    return roles.tree is None and all(re.fullmatch(r"\d+(\.0*)?", cell) for cell in parents)
 
 
 def _metres(header: list[str]) -> bool:
