@@ -60,6 +60,7 @@ static bool read_grid(
     const npy_intp shape[3] = { size[1], size[2], size[3] };
     const bool fits = wgpy_optional_array(solid, "solid", NPY_BOOL, 3, shape, false, &marks);
     grid->solid = marks;
+    grid->classes = NULL;
     return fits;
 }
 

@@ -21,6 +21,7 @@
 
 typedef float wgf8 __attribute__((vector_size(32)));
 typedef int32_t wgi8 __attribute__((vector_size(32)));
+typedef uint32_t wgu8 __attribute__((vector_size(32)));
 
 WGI_INLINE wgf8 wgf8_set(float x)
 {
@@ -175,6 +176,19 @@ WGI_INLINE wgf8 wgf8_from_int(wgi8 a)
 WGI_INLINE wgi8 wgi8_truncate(wgf8 a)
 {
     return __builtin_convertvector(a, wgi8);
+}
+
+/// Values at eight indices.
+WGI_INLINE wgf8 wgf8_gather(const float* base, wgi8 index)
+{
+#if defined(__AVX2__)
+    return (wgf8)_mm256_i32gather_ps(base, (__m256i)index, 4);
+#else
+    wgf8 v;
+    for (int i = 0; i < 8; ++i)
+        v[i] = base[index[i]];
+    return v;
+#endif
 }
 
 /// Largest integer not above a; |a| < 2^31.

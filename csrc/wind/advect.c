@@ -19,6 +19,7 @@ static bool make_job(
         .cells_per_velocity = (float)(dt / grid->spacing),
         .components = components,
         .solid = grid->solid,
+        .classes = grid->classes,
         .field = field,
         .velocity = velocity,
     };

@@ -14,12 +14,19 @@ typedef struct wgi_wind_sample_job {
     float* out; ///< [count][3]
 } wgi_wind_sample_job;
 
+typedef struct wgi_classify_job {
+    int32_t nx, ny, nz;
+    const uint8_t* solid;
+    uint8_t* classes; ///< `sides` of all cells, then `corners`: flow_classes.h
+} wgi_classify_job;
+
 typedef struct wgi_advect_job {
     int32_t nx, ny, nz;
     ptrdiff_t slab, cells;    ///< cells in a slab and in the grid
     float cells_per_velocity; ///< dt / h
     int32_t components;
-    const uint8_t* solid; ///< may be NULL
+    const uint8_t* solid;   ///< may be NULL
+    const uint8_t* classes; ///< of `solid`, or NULL: they are found where they are needed
     const float *field, *velocity;
     const float* moved; ///< MacCormack's second pass: the field as the first pass moved it
     float* out;

@@ -55,6 +55,7 @@ static void level_sizes(
 typedef struct scratch_plan {
     size_t work; // bytes of one work space
     size_t kept[WG_MAX_LEVELS + 1];
+    size_t classes[WG_MAX_LEVELS]; // of solids, for wg_flow_classify
 } scratch_plan;
 
 static scratch_plan plan_scratch(const wg_cascade* cascade, const wg_cascade_options* options)
@@ -65,10 +66,17 @@ static scratch_plan plan_scratch(const wg_cascade* cascade, const wg_cascade_opt
     for (int32_t n = 0; n < cascade->level_count; ++n) {
         level_sizes(cascade, options, n, size);
         plan.work = size[1] > plan.work ? size[1] : plan.work;
-        plan.kept[n + 1] = plan.kept[n] + size[0];
+        const wg_grid* grid = &cascade->grid[n];
+        plan.classes[n] = plan.kept[n] + size[0];
+        plan.kept[n + 1] = plan.classes[n];
+        if (grid->solid)
+            plan.kept[n + 1] += (wg_flow_classes_size(grid->nx, grid->ny, grid->nz) + 63) / 64 * 64;
     }
-    for (int32_t n = 0; n <= cascade->level_count; ++n)
+    for (int32_t n = 0; n <= cascade->level_count; ++n) {
         plan.kept[n] += plan.work * (size_t)cascade->level_count;
+        if (n < cascade->level_count)
+            plan.classes[n] += plan.work * (size_t)cascade->level_count;
+    }
     return plan;
 }
 
@@ -139,17 +147,20 @@ static wg_status advect_and_confine(const step_job* job, int32_t level)
     const wg_cascade_options* options = job->options;
     const wg_grid* grid = &cascade->grid[level];
     float* other = cascade->other[level];
-    const wg_flow_grid flow = { .nx = grid->nx,
-                                .ny = grid->ny,
-                                .nz = grid->nz,
-                                .spacing = grid->spacing,
-                                .solid = grid->solid };
+    wg_flow_grid flow = { .nx = grid->nx,
+                          .ny = grid->ny,
+                          .nz = grid->nz,
+                          .spacing = grid->spacing,
+                          .solid = grid->solid };
     const float* u = grid->velocity;
-    const wg_status status =
-        options->advection == 0
-            ? wg_advect(&flow, u, 3, u, options->dt, other, job->exec)
-            : wg_advect_maccormack(
-                  &flow, u, 3, u, options->dt, work_space(job, level), other, job->exec);
+    wg_status status =
+        wg_flow_classify(&flow, (char*)cascade->scratch + job->plan.classes[level], job->exec);
+    if (status != WG_OK)
+        return status;
+    status = options->advection == 0
+                 ? wg_advect(&flow, u, 3, u, options->dt, other, job->exec)
+                 : wg_advect_maccormack(
+                       &flow, u, 3, u, options->dt, work_space(job, level), other, job->exec);
     if (status != WG_OK)
         return status;
     if (options->vorticity == 0.0) {

@@ -9,7 +9,7 @@
 enum { NX = 21, NY = 9, NZ = 7, CELLS = NX * NY * NZ };
 
 static float velocity[3 * CELLS], out[3 * CELLS], scratch[3 * CELLS];
-static const wg_flow_grid grid = { NX, NY, NZ, 0.5, NULL };
+static const wg_flow_grid grid = { NX, NY, NZ, 0.5, NULL, NULL };
 
 static void fill(float* values, int count, uint32_t seed)
 {
@@ -29,8 +29,9 @@ static int all_equal(const float* values, int count, float expected)
 
 static void an_error_writes_nothing(void)
 {
-    const wg_flow_grid thin = { 2, NY, NZ, 0.5, NULL }, flat = { NX, NY, NZ, 0.0, NULL };
-    const wg_flow_grid huge = { WG_MAX_CELLS + 1, NY, NZ, 0.5, NULL };
+    const wg_flow_grid thin = { 2, NY, NZ, 0.5, NULL, NULL },
+                       flat = { NX, NY, NZ, 0.0, NULL, NULL };
+    const wg_flow_grid huge = { WG_MAX_CELLS + 1, NY, NZ, 0.5, NULL, NULL };
     fill(velocity, 3 * CELLS, 1);
     for (int n = 0; n < 3 * CELLS; ++n)
         out[n] = 7.0f;
@@ -93,6 +94,40 @@ static void instruction_sets_agree(void)
     wg_advect(&grid, velocity, 3, velocity, 1.0 / 30, scratch, NULL);
     wg_confine_vorticity(&grid, scratch, 1.0 / 30, 0.5, out, NULL);
     CHECK(memcmp(first, out, sizeof out) == 0);
+}
+
+// Kept classes save looking at the marks and change no bit, whatever marks come next.
+static void kept_classes_change_no_bit(void)
+{
+    static uint8_t solid[3][CELLS];
+    static float expected[3 * CELLS];
+    static char memory[64 + 3 * CELLS];
+    CHECK(wg_flow_classes_size(NX, NY, NZ) == sizeof memory);
+    for (int n = 0; n < CELLS; ++n) {
+        solid[0][n] = n % 13 == 0;
+        solid[1][n] = n % NX > 3 && n % NX < 14 && n / NX % NY < 5;
+    }
+    const int order[] = { 0, 0, 1, 2, 1, 0 };
+    for (float scale = 5.0f; scale < 300.0f; scale *= 4.0f)
+        for (size_t turn = 0; turn < sizeof order / sizeof *order; ++turn) {
+            fill(velocity, 3 * CELLS, 4);
+            for (int n = 0; n < 3 * CELLS; ++n)
+                velocity[n] *= scale;
+            wg_flow_grid g = grid;
+            g.solid = solid[order[turn]];
+            for (int kept = 0; kept < 2; ++kept) {
+                float* into = kept ? out : expected;
+                if (kept)
+                    CHECK(wg_flow_classify(&g, memory, NULL) == WG_OK && g.classes);
+                wg_advect_maccormack(&g, velocity, 3, velocity, 1.0 / 30, into, scratch, NULL);
+                wg_confine_vorticity(&g, scratch, 1.0 / 30, 0.5, into, NULL);
+            }
+            CHECK(memcmp(expected, out, sizeof out) == 0);
+        }
+    wg_flow_grid open = grid;
+    CHECK(wg_flow_classify(&open, NULL, NULL) == WG_OK && !open.classes);
+    open.nx = 2;
+    CHECK(wg_flow_classify(&open, memory, NULL) == WG_ERR_VALUE);
 }
 
 static void uniform_wind_has_no_vorticity(void)
@@ -198,6 +233,7 @@ int main(void)
     an_error_writes_nothing();
     a_constant_stays_to_the_bit();
     instruction_sets_agree();
+    kept_classes_change_no_bit();
     uniform_wind_has_no_vorticity();
     a_ramp_is_sampled_exactly();
     a_wind_without_grids_is_the_prevailing_wind();

@@ -16,7 +16,27 @@ typedef struct wg_flow_grid {
     int32_t nx, ny, nz;   ///< cells with the border, each 3 to WG_MAX_CELLS
     double spacing;       ///< m, > 0 and finite
     const uint8_t* solid; ///< [nz][ny][nx], non-zero is solid; NULL where there is none
+    /// What wg_flow_classify found for `solid` as it is now, or NULL: then each call looks anew at
+    /// what it needs. It changes no bit.
+    const uint8_t* classes;
 } wg_flow_grid;
+
+/// Bytes of memory that wg_flow_classify works in; 0 for sizes out of range.
+WG_API size_t wg_flow_classes_size(int32_t nx, int32_t ny, int32_t nz);
+
+/// Finds out what solids leave of the surroundings of each cell, where the marks changed.
+///
+/// Advection and confinement run cells without solids around them by the code of open air, pass over
+/// wholly solid strips of eight, and read from the classes what is left of the others.
+/// Cost: a comparison of the marks with those of the last call; where they differ, some 10
+/// operations a cell.
+///
+/// @param grid    its `classes` is set: they lie in `memory`; NULL where `solid` is NULL
+/// @param memory  wg_flow_classes_size() bytes, any alignment. Zero its first 64 bytes before the
+///                first call, and leave it alone between calls
+/// @param exec    threads, NULL for one
+/// @return WG_OK, or WG_ERR_VALUE for a size out of range: then nothing is written
+WG_API wg_status wg_flow_classify(wg_flow_grid* grid, void* memory, const wg_exec* exec);
 
 /// Moves a field with the air for one time step, semi-Lagrangian with trilinear reading.
 ///
@@ -26,7 +46,8 @@ typedef struct wg_flow_grid {
 ///
 /// Places that left the grid are moved to the nearest place on the outermost centres. Of the eight
 /// cells around the place those in solids have weight 0 and the rest is renormalised; where nothing
-/// is left the cell keeps its value. Border and solid cells are copied.
+/// is left the cell keeps its value. Where those left are a face, an edge or the near cell of the
+/// eight, an axis is left out and no weight is rounded. Border and solid cells are copied.
 /// A displacement within 2^-22 of a whole number of cells, relative, is taken as whole: u dt / h
 /// seldom rounds to a whole number by itself, and whole cells are moved to the bit.
 /// Each pair of values is read as a + t (b - a) from the nearer cell's side of the displacement,
