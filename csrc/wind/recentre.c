@@ -45,6 +45,23 @@ shift_array(const wg_grid* grid, float* values, const overlap* kept, const int64
     }
 }
 
+typedef struct shift_job {
+    const wg_grid* grid;
+    const overlap* kept;
+    const int64_t* shift;
+} shift_job;
+
+// The three components, then the pressure.
+static void shift_arrays(size_t begin, size_t end, void* context)
+{
+    const shift_job* job = context;
+    const wg_grid* grid = job->grid;
+    for (size_t n = begin; n < end; ++n) {
+        float* values = n < 3 ? grid->velocity + n * wgi_grid_cells(grid) : grid->pressure;
+        shift_array(grid, values, job->kept, job->shift);
+    }
+}
+
 typedef struct expose_job {
     const wg_grid *grid, *coarser;
     const wg_inflow* inflow;
@@ -96,10 +113,8 @@ void wg_cascade_recentre(
         return;
 
     expose_job job = { grid, coarser, inflow, overlap_of(grid, shift) };
-    const bool any = job.kept.high[0] > job.kept.low[0];
-    for (int c = 0; any && c < 3; ++c)
-        shift_array(grid, grid->velocity + (size_t)c * wgi_grid_cells(grid), &job.kept, shift);
-    if (any && grid->pressure)
-        shift_array(grid, grid->pressure, &job.kept, shift);
+    shift_job moved = { grid, &job.kept, shift };
+    if (job.kept.high[0] > job.kept.low[0])
+        wgi_parallel_for(exec, grid->pressure ? 4 : 3, 1, shift_arrays, &moved);
     wgi_parallel_for(exec, (size_t)(grid->nz - 2), 1, expose_slabs, &job);
 }
