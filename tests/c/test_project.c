@@ -188,7 +188,7 @@ static void tiles_and_threads_change_no_bit(void)
         p.method = methods[m][0];
         p.discretisation = methods[m][1];
         p.iterations = 5;
-        void* scratch = malloc(wg_project_scratch_size(MX, MY, MZ, &p, true));
+        void* scratch = calloc(wg_project_scratch_size(MX, MY, MZ, &p, true), 1);
         const wg_project_fields f = { .nx = MX,
                                       .ny = MY,
                                       .nz = MZ,
