@@ -36,9 +36,11 @@ def array(
     if np.ma.is_masked(value):
         raise ValueError(f"{name}: holds masked values; fill them or leave them out")
     try:
-        given = np.array(value, copy=None, ndmin=ndmin)
+        given = np.asarray(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name}: cannot be read as an array ({error})") from None
+    # NumPy 1 has no copy=None beside ndmin=.
+    given = given.reshape((1,) * (ndmin - given.ndim) + given.shape)
     if given.dtype.kind not in "biuf":
         raise TypeError(f"{name}: expected numbers, got dtype {given.dtype}")
     wanted = np.dtype(dtype)
