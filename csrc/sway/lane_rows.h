@@ -10,7 +10,7 @@ void WGI_ISA(unpack_motion)(
     const wgi_specimen* tree, const wg_packed* packed, size_t instance,
     const wgi_motion_rows* rows);
 
-enum { CHUNK = 24, FRAME_ROWS = 14 };
+enum { CHUNK = 24, FRAME_WIND = 14, FRAME_ROWS = 17 };
 
 // Rows of eight floats; everything a chunk of branches carries between passes.
 typedef struct chunk_rows {
@@ -21,6 +21,7 @@ typedef struct chunk_rows {
     float arm[CHUNK][3][WGI_LANES];
     float torque[CHUNK][3][WGI_LANES];
     float wind[CHUNK][3][WGI_LANES];
+    float correction[CHUNK][4][WGI_LANES];
     float lag[CHUNK][3][WGI_LANES];
     float swing[CHUNK][2][WGI_LANES];  // where the state is packed
     float change[CHUNK][2][WGI_LANES]; // of the chunk's inner branches, in their order
@@ -39,8 +40,11 @@ typedef struct lanes_walk {
     const float* spring[WGI_LANES];
     const float* frequency[WGI_LANES];
     const float* samples[WGI_LANES];
+    size_t inner_begin, inner_end; // ranks of the chunk's inner branches
     bool own_springs;
-    wgi8 kinds; // of every instance, how many move
+    bool level_wind;       // the same at every branch of a tree: frames hold it
+    wgi_vec3 wind_in_tree; // then, in the axes of the trees
+    wgi8 kinds;            // of every instance, how many move
     int32_t most_kinds;
     wgi_stand stand;
     wgi_step_flags flags;
@@ -194,21 +198,13 @@ WGI_INLINE void load_tiles(
         }
 }
 
-static bool any_inner(const wgi_specimen* tree, size_t begin, size_t count)
+// Counts the chunk's inner branches, which have the next ranks.
+static void rank_chunk(lanes_walk* w, size_t begin, size_t count)
 {
+    w->inner_begin = begin == 0 ? 0 : w->inner_end;
+    w->inner_end = w->inner_begin;
     for (size_t i = begin; i < begin + count; ++i)
-        if (tree->own_slot[i] >= 0)
-            return true;
-    return false;
-}
-
-// Inner branches before `branch`.
-static size_t inner_before(const wgi_specimen* tree, size_t branch)
-{
-    while (branch-- > 0)
-        if (tree->inner_rank[branch] >= 0)
-            return (size_t)tree->inner_rank[branch] + 1;
-    return 0;
+        w->inner_end += w->job->tree.inner_rank[i] >= 0;
 }
 
 WGI_INLINE wgi_basis basis_of(const wgi_specimen* tree, size_t branch)
@@ -240,7 +236,7 @@ static void load_packed(lanes_walk* w, size_t begin, size_t count)
             load_floats(
                 w->packed.rate[c], begin + tile, rows->angular_velocity[tile][c], 3 * WGI_LANES);
     }
-    const size_t rank = inner_before(tree, begin), end = inner_before(tree, begin + count);
+    const size_t rank = w->inner_begin, end = w->inner_end;
     const size_t inner = (size_t)wgi_padded(tree->inner_count);
     for (size_t tile = 0; w->flags.inertia && rank + tile < end; tile += WGI_LANES)
         for (size_t c = 0; c < 2; ++c)
@@ -266,7 +262,7 @@ static void load_state(lanes_walk* w, size_t begin, size_t count)
     const float* const* omega = (const float* const*)w->angular_velocity;
     load_tiles(rotation, padded, 3, begin, count, w->rows->rotation[0][0], 3);
     load_tiles(omega, padded, 3, begin, count, w->rows->angular_velocity[0][0], 3);
-    if (w->flags.inertia && any_inner(tree, begin, count))
+    if (w->flags.inertia && w->inner_end > w->inner_begin)
         load_tiles(
             (const float* const*)w->previous, padded, 3, begin, count, w->rows->previous[0][0], 3);
 }
@@ -303,7 +299,6 @@ static void store_tiles(
 
 static void store_packed(lanes_walk* w, size_t begin, size_t count)
 {
-    const wgi_specimen* tree = &w->job->tree;
     chunk_rows* rows = w->rows;
     const size_t used = w->used;
     for (size_t tile = 0; tile < count; tile += WGI_LANES) {
@@ -315,7 +310,7 @@ static void store_packed(lanes_walk* w, size_t begin, size_t count)
                 w->packed.rate[c], used, begin + tile, WGI_LANES, rows->angular_velocity[tile][c],
                 3 * WGI_LANES);
     }
-    const size_t rank = inner_before(tree, begin), end = inner_before(tree, begin + count);
+    const size_t rank = w->inner_begin, end = w->inner_end;
     for (size_t tile = 0; rank + tile < end; tile += WGI_LANES)
         for (size_t c = 0; c < 2; ++c) {
             const size_t left = end - rank - tile;

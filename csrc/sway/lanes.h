@@ -2,7 +2,8 @@
 // broadcasts. Included once, by forest_trees.c.
 //
 // The work on a chunk of branches is cut into short passes with their results in L1: one long body
-// would not fit the processor's reorder window, and branches could not overlap.
+// would not fit the processor's reorder window, and branches could not overlap. Passes end where a long
+// chain of dependent operations does: a polynomial waits for a square root one pass earlier.
 #pragma once
 
 #include "sway/lane_rows.h"
@@ -19,6 +20,13 @@ static void pose_pass(lanes_walk* w, size_t begin, size_t count)
     }
 }
 
+WGI_INLINE void store_frame_wind(const lanes_walk* w, int32_t slot, wgi_quat world)
+{
+    store3(
+        (float(*)[WGI_LANES])frame_at(w, slot) + FRAME_WIND,
+        wgi_quat_rotate_back(world, w->wind_in_tree));
+}
+
 static void frame_pass(lanes_walk* w, size_t begin, size_t count)
 {
     const wgi_specimen* tree = &w->job->tree;
@@ -31,6 +39,8 @@ static void frame_pass(lanes_walk* w, size_t begin, size_t count)
             &parent, broadcast3(tree, WGI_REST_OFFSET, begin + i), load4(w->rows->turn[i]),
             load3(w->rows->previous[i]), w->flags.inertia);
         store_frame(w, slot, &frame);
+        if (w->level_wind)
+            store_frame_wind(w, slot, frame.world);
     }
 }
 
@@ -77,15 +87,39 @@ static void torque_pass(lanes_walk* w, const wgi_gust* gust, size_t begin, size_
     }
 }
 
-static void carry_pass(lanes_walk* w, size_t begin, size_t count)
+// The same where every branch of a tree has one wind, which its frame holds.
+static void level_torque_pass(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t count)
+{
+    const wgi_specimen* tree = &w->job->tree;
+    const wgf8 drag = wgi_drag_factor(gust, gust->velocity);
+    for (size_t i = 0; i < count; ++i) {
+        const int32_t slot = tree->parent_slot[begin + i];
+        const wgi_vec3 wind = load3((float(*)[WGI_LANES])frame_at(w, slot) + FRAME_WIND);
+        store3(
+            w->rows->torque[i], wgi_vec3_scale(drag, wgi_vec3_cross(load3(w->rows->arm[i]), wind)));
+    }
+}
+
+static void lag_pass(lanes_walk* w, size_t begin, size_t count)
 {
     const wgi_specimen* tree = &w->job->tree;
     for (size_t i = 0; i < count; ++i) {
         const wgi_frame parent = load_frame(w, tree->parent_slot[begin + i]);
         const wgi_rest rest = rest_of(tree, begin + i);
-        wgi_pose pose = { .turn = load4(w->rows->turn[i]), .arm = load3(w->rows->arm[i]) };
+        wgi_pose pose = { .arm = load3(w->rows->arm[i]) };
         pose.reach = wgi_vec3_add(rest.offset_by_arm, pose.arm);
-        const wgi_carried carried = wgi_carry(&pose, &parent, &rest, &w->flags);
+        store4(w->rows->correction[i], wgi_lag(&pose, &parent, &rest));
+    }
+}
+
+static void carry_pass(lanes_walk* w, size_t count)
+{
+    const wgi_vec3 zero = wgi_vec3_set(0.0f, 0.0f, 0.0f);
+    for (size_t i = 0; i < count; ++i) {
+        wgi_carried carried = { load4(w->rows->turn[i]), zero };
+        if (w->flags.inertia)
+            carried =
+                wgi_carried_by(load4(w->rows->correction[i]), load4(w->rows->turn[i]), &w->flags);
         store4(w->rows->turn[i], carried.turn);
         store3(w->rows->lag[i], carried.lag);
     }
@@ -107,36 +141,44 @@ WGI_INLINE wgi_spring spring_of(const lanes_walk* w, size_t branch, size_t i, bo
     return s;
 }
 
-WGI_INLINE wgi_turned turn_on(const lanes_walk* w, size_t branch, size_t i, const wgi_state* state)
-{
-    const wgi_carried carried = { load4(w->rows->turn[i]), load3(w->rows->lag[i]) };
-    const wgi_spring spring = spring_of(w, branch, i, w->flags.exponential);
-    return wgi_turn_on(state, &carried, load3(w->rows->torque[i]), &spring, &w->flags);
-}
-
-WGI_INLINE wgi_state state_of(const lanes_walk* w, size_t i)
-{
-    return (wgi_state){ load3(w->rows->rotation[i]), load3(w->rows->angular_velocity[i]) };
-}
-
 WGI_INLINE wgi8 held_lanes(const lanes_walk* w, size_t branch)
 {
     return wgi8_set(w->job->forest->kind[branch]) >= w->kinds;
 }
 
-// Returns the lanes that are not finite.
-static wgi8 integrate_pass(lanes_walk* w, size_t begin, size_t count)
+// New turns and velocities; rotation vectors stay those before the step.
+static void turn_pass(lanes_walk* w, size_t begin, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const wgi_carried carried = { load4(w->rows->turn[i]), load3(w->rows->lag[i]) };
+        const wgi_spring spring = spring_of(w, begin + i, i, w->flags.exponential);
+        const wgi_state state = { load3(w->rows->rotation[i]),
+                                  load3(w->rows->angular_velocity[i]) };
+        const wgi_turned turned =
+            wgi_turn_on(&state, &carried, load3(w->rows->torque[i]), &spring, &w->flags);
+        store4(w->rows->turn[i], turned.turn);
+        store3(
+            w->rows->angular_velocity[i],
+            wgi_vec3_select(
+                held_lanes(w, begin + i), state.angular_velocity, turned.angular_velocity));
+    }
+}
+
+// New rotation vectors; returns the lanes that are not finite.
+static wgi8 rotation_pass(lanes_walk* w, size_t begin, size_t count)
 {
     const wgi_specimen* tree = &w->job->tree;
     wgi8 bad = wgi8_set(0);
     for (size_t i = 0; i < count; ++i) {
-        const wgi_state state = state_of(w, i);
-        const wgi_turned turned = turn_on(w, begin + i, i, &state);
-        const wgi_state next = wgi_hold(
-            held_lanes(w, begin + i), &state,
-            wgi_turned_state(&turned, broadcast3(tree, WGI_REST_DIRECTION, begin + i), &w->flags));
+        wgi_quat turn = load4(w->rows->turn[i]);
+        if (!w->flags.torsion)
+            turn = wgi_quat_swing(turn, broadcast3(tree, WGI_REST_DIRECTION, begin + i));
+        const wgi_state next = {
+            wgi_vec3_select(
+                held_lanes(w, begin + i), load3(w->rows->rotation[i]), wgi_vector_from_quat(turn)),
+            load3(w->rows->angular_velocity[i]),
+        };
         store3(w->rows->rotation[i], next.rotation);
-        store3(w->rows->angular_velocity[i], next.angular_velocity);
         bad |= wgi_not_finite(&next);
     }
     return bad;
@@ -151,24 +193,20 @@ static wgi8 swing_pass(lanes_walk* w, size_t begin, size_t count)
     wgi8 bad = wgi8_set(0);
     for (size_t i = 0, k = 0; i < count; ++i) {
         const wgi_basis basis = basis_of(tree, begin + i);
-        const wgi_state state = state_of(w, i);
-        const wgi_turned turned = turn_on(w, begin + i, i, &state);
         const wgi_swing old = load_swing(rows->swing[i]);
-        const wgi_swing now = wgi_swing_from_quat(turned.turn, &basis);
+        const wgi_swing now = wgi_swing_from_quat(load4(rows->turn[i]), &basis);
         const wgi8 held = held_lanes(w, begin + i);
         const wgi_swing next = { wgf8_select(held, old.first, now.first),
                                  wgf8_select(held, old.second, now.second) };
-        const wgi_vec3 rate =
-            wgi_vec3_select(held, state.angular_velocity, turned.angular_velocity);
         store_swing(rows->swing[i], next);
-        store3(rows->angular_velocity[i], rate);
         if (tree->inner_rank[begin + i] >= 0)
             store_swing(
                 rows->change[k++], (wgi_swing){ next.first - old.first, next.second - old.second });
         if (seen)
             store3(rows->rotation[i], wgi_swing_vector(next, &basis));
-        bad |=
-            wgi_sum_not_finite(wgf8_abs(next.first) + wgf8_abs(next.second) + wgi_vec3_size(rate));
+        bad |= wgi_sum_not_finite(
+            wgf8_abs(next.first) + wgf8_abs(next.second) +
+            wgi_vec3_size(load3(rows->angular_velocity[i])));
     }
     return bad;
 }
@@ -182,19 +220,12 @@ static bool moves(const lanes_walk* w, size_t begin, size_t count)
     return false;
 }
 
-static wgi8 step_chunk(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t count, bool keep)
+static void wind_passes(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t count)
 {
-    load_chunk(w, begin, count);
-    pose_pass(w, begin, count);
-    if (!keep && !moves(w, begin, count)) {
-        frame_pass(w, begin, count);
-        memset(w->rows->change, 0, sizeof w->rows->change);
-        store_chunk(w, begin, count);
-        if (w->job->record && (w->job->record->sum_square || w->job->record->peak))
-            reduce_chunk(w, begin, count);
-        return wgi8_set(0);
+    if (w->level_wind) {
+        level_torque_pass(w, gust, begin, count);
+        return;
     }
-    frame_pass(w, begin, count);
     if (w->job->lanes && gust->uniform)
         for (size_t i = 0; i < count; ++i)
             store3(w->rows->wind[i], gust->velocity);
@@ -203,15 +234,33 @@ static wgi8 step_chunk(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t
     if (gust->noise > 0.0f)
         noise_pass(w, gust, begin, count);
     torque_pass(w, gust, begin, count);
-    if (keep) {
-        memcpy(w->wind_rows + 24 * begin, w->rows->wind, count * sizeof w->rows->wind[0]);
-        memcpy(w->torque_rows + 24 * begin, w->rows->torque, count * sizeof w->rows->torque[0]);
+}
+
+static wgi8 step_chunk(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t count, bool keep)
+{
+    const wg_forest_record* record = w->job->record;
+    const bool reduced = record && (record->sum_square || record->peak);
+    wgi8 bad = wgi8_set(0);
+    rank_chunk(w, begin, count);
+    load_chunk(w, begin, count);
+    pose_pass(w, begin, count);
+    frame_pass(w, begin, count);
+    if (keep || moves(w, begin, count)) {
+        wind_passes(w, gust, begin, count);
+        if (keep) {
+            memcpy(w->wind_rows + 24 * begin, w->rows->wind, count * sizeof w->rows->wind[0]);
+            memcpy(w->torque_rows + 24 * begin, w->rows->torque, count * sizeof w->rows->torque[0]);
+        }
+        if (w->flags.inertia)
+            lag_pass(w, begin, count);
+        carry_pass(w, count);
+        turn_pass(w, begin, count);
+        bad = w->job->forest->packed ? swing_pass(w, begin, count) : rotation_pass(w, begin, count);
+    } else {
+        memset(w->rows->change, 0, sizeof w->rows->change);
     }
-    carry_pass(w, begin, count);
-    const wgi8 bad =
-        w->job->forest->packed ? swing_pass(w, begin, count) : integrate_pass(w, begin, count);
     store_chunk(w, begin, count);
-    if (w->job->record && (w->job->record->sum_square || w->job->record->peak))
+    if (reduced)
         reduce_chunk(w, begin, count);
     return bad;
 }
@@ -286,6 +335,15 @@ static void lanes_write(const lanes_walk* w, size_t frame, const bool* keep)
     }
 }
 
+static void prepare_wind(lanes_walk* w, const wgi_gust* gust, bool keep)
+{
+    w->level_wind = w->job->lanes && gust->uniform && !(gust->noise > 0.0f) && !keep;
+    if (!w->level_wind)
+        return;
+    w->wind_in_tree = wgi_quat_rotate_back(w->stand.turn, gust->velocity);
+    store_frame_wind(w, 0, wgi_quat_identity());
+}
+
 // Steps [0, steps). Where lanes are not finite it stops after that step, with `good` naming the
 // others; returns the step, or -1. Packed instances are not stepped alone: there it goes on, what is
 // not finite staying so.
@@ -299,6 +357,7 @@ static int32_t lanes_run(lanes_walk* w, wgi_lane_wind* wind, bool good[WGI_LANES
         good[lane] = lane < w->used;
     for (int32_t step = 0; step < job->steps; ++step) {
         const wgi_gust gust = wgi_gust_of(job, wind, step);
+        prepare_wind(w, &gust, keep);
         wgi8 bad = wgi8_set(0);
         for (size_t begin = 0; begin < (size_t)job->tree.padded; begin += CHUNK) {
             const size_t left = (size_t)job->tree.padded - begin;

@@ -116,16 +116,20 @@ typedef struct wgi_carried {
     wgi_vec3 lag;  ///< C / dt, rad/s
 } wgi_carried;
 
+WGI_INLINE wgi_carried wgi_carried_by(wgi_quat correction, wgi_quat turn, const wgi_step_flags* f)
+{
+    return (wgi_carried){
+        wgi_quat_multiply(correction, turn),
+        wgi_vec3_scale(wgf8_set(f->inverse_dt), wgi_vector_from_quat(correction)),
+    };
+}
+
 WGI_INLINE wgi_carried wgi_carry(
     const wgi_pose* pose, const wgi_frame* parent, const wgi_rest* rest, const wgi_step_flags* f)
 {
-    wgi_carried carried = { pose->turn, wgi_vec3_set(0.0f, 0.0f, 0.0f) };
-    if (f->inertia) {
-        const wgi_quat correction = wgi_lag(pose, parent, rest);
-        carried.lag = wgi_vec3_scale(wgf8_set(f->inverse_dt), wgi_vector_from_quat(correction));
-        carried.turn = wgi_quat_multiply(correction, pose->turn);
-    }
-    return carried;
+    if (!f->inertia)
+        return (wgi_carried){ pose->turn, wgi_vec3_set(0.0f, 0.0f, 0.0f) };
+    return wgi_carried_by(wgi_lag(pose, parent, rest), pose->turn, f);
 }
 
 /// Shortens a step of more than half a turn to that, and the velocity in proportion; what has
