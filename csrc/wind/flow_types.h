@@ -42,6 +42,7 @@ typedef struct wgi_confine_job {
     float strength;                  ///< dt epsilon / 2
     int32_t tile_rows, tiles_across; ///< tile_rows is at most WGI_CONFINE_ROWS
     const uint8_t* solid;            ///< may be NULL
+    const uint8_t* classes;          ///< of `solid`, or NULL
     const float* velocity;
     float* out;
 } wgi_confine_job;

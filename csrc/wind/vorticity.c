@@ -19,6 +19,7 @@ wg_status wg_confine_vorticity(
         .cells = (ptrdiff_t)grid->nx * grid->ny * grid->nz,
         .strength = (float)(0.5 * dt * epsilon),
         .solid = grid->solid,
+        .classes = grid->classes,
         .velocity = velocity,
         .out = out,
     };

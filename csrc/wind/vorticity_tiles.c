@@ -116,15 +116,21 @@ static void confine1(const wgi_confine_job* job, ptrdiff_t at)
 
 // ---- a tile ----
 
-// Whether a cell of the row or beside it is solid.
-static bool row_meets_solids(const wgi_confine_job* job, ptrdiff_t row)
+// Whether there is a solid cell in a slab of the tile, with the rows around it.
+static bool slab_has_solids(const wgi_confine_job* job, const tile* t, int32_t k)
 {
-    if (!job->solid)
-        return false;
-    const uint8_t* marks = job->solid + row;
-    return wgi_any_mark(marks - job->nx, 3 * (ptrdiff_t)job->nx) ||
-           wgi_any_mark(marks - job->slab, 3 * (ptrdiff_t)job->nx) ||
-           wgi_any_mark(marks + job->slab - 2 * job->nx, 3 * (ptrdiff_t)job->nx);
+    const int32_t rows = t->end_y - t->begin_y + 2;
+    return job->solid && wgi_any_mark(
+                             job->solid + k * job->slab + (ptrdiff_t)(t->begin_y - 1) * job->nx,
+                             (ptrdiff_t)rows * job->nx);
+}
+
+static bool tile_has_solids(const wgi_confine_job* job, const tile* t)
+{
+    bool some = false;
+    for (int32_t k = 1; k < job->nz - 1 && !some; ++k)
+        some = slab_has_solids(job, t, k);
+    return some;
 }
 
 // m and W of one slab: the tile with one cell around it. Where eight cells are solid nobody reads
@@ -203,7 +209,9 @@ static void confine_row(
     }
 }
 
-static void confine_slab(const wgi_confine_job* job, const tile* t, int32_t k, const window* m)
+// `built`: there are solids in the slab or beside it.
+static void
+confine_slab(const wgi_confine_job* job, const tile* t, int32_t k, const window* m, bool built)
 {
     const int32_t count = t->end_x - t->begin_x;
     for (int32_t j = t->begin_y; j < t->end_y; ++j) {
@@ -211,11 +219,15 @@ static void confine_slab(const wgi_confine_job* job, const tile* t, int32_t k, c
         const int32_t line = j - t->begin_y + 1;
         const around here = { &m->size[k % 3][line][1], &m->size[(k + 2) % 3][line][1],
                               &m->size[(k + 1) % 3][line][1], &m->curl[k % 2][0][line][1] };
-        uint8_t closed[COLUMNS];
-        const bool some = row_meets_solids(job, row);
-        if (some)
-            mark_closed(job, row + t->begin_x, count, closed);
-        confine_row(job, row + t->begin_x, count, here, some ? closed : NULL);
+        uint8_t found[COLUMNS];
+        const uint8_t* closed = NULL;
+        if (built && job->classes) {
+            closed = job->classes + row + t->begin_x;
+        } else if (built) {
+            mark_closed(job, row + t->begin_x, count, found);
+            closed = found;
+        }
+        confine_row(job, row + t->begin_x, count, here, closed);
         if (t->begin_x == 2)
             copy_pair(job, row);
         if (t->end_x == job->nx - 2)
@@ -254,20 +266,29 @@ static void confine_narrow_tile(const wgi_confine_job* job, const tile* t)
     }
 }
 
-static void confine_tile(const wgi_confine_job* job, const tile* t)
+static void confine_tile(const wgi_confine_job* given, const tile* t)
 {
+    // Where the tile has no solids it is as if there were no marks.
+    wgi_confine_job own = *given;
+    const wgi_confine_job* job = &own;
     copy_margins(job, t);
     if (t->end_x - t->begin_x < 8) {
         confine_narrow_tile(job, t);
         return;
     }
+    if (!tile_has_solids(job, t))
+        own.solid = NULL;
+    bool below = slab_has_solids(job, t, 1), here = slab_has_solids(job, t, 2), above;
     window m;
     fill_slab(job, t, 1, &m);
     fill_slab(job, t, 2, &m);
     for (int32_t k = 2; k < job->nz - 2; ++k) {
         // W of slab k + 1 takes the place of slab k - 1, m that of slab k - 2.
         fill_slab(job, t, k + 1, &m);
-        confine_slab(job, t, k, &m);
+        above = slab_has_solids(job, t, k + 1);
+        confine_slab(job, t, k, &m, below || here || above);
+        below = here;
+        here = above;
     }
 }
 
