@@ -20,7 +20,7 @@ size_t wg_forest_scratch(int32_t branch_count, const wg_exec* exec)
 {
     const size_t chunks = (size_t)chunk_count(exec);
     const size_t faults = (chunks * sizeof(wg_forest_fault) + 63) / 64 * 64;
-    return faults + chunks * wgi_kernels()->forest_chunk_bytes(branch_count);
+    return faults + chunks * wgi_kernels()->forest_chunk_bytes(wgi_padded(branch_count));
 }
 
 static void run_chunk(size_t begin, size_t end, void* context)
