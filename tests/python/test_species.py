@@ -155,7 +155,14 @@ def test_a_preset_of_version_1_still_loads_and_is_written_as_the_newest(tmp_path
 
 def test_the_shipped_json_schema_is_that_of_the_code():
     text = (resources.files("windgrove.species") / "species.schema.json").read_text()
-    assert json.loads(text) == schema.json_schema()
+
+    def plain(part):
+        """Without the type that some versions of pydantic write beside a constant."""
+        if isinstance(part, dict):
+            return {k: plain(v) for k, v in part.items() if not (k == "type" and "const" in part)}
+        return [plain(item) for item in part] if isinstance(part, list) else part
+
+    assert plain(json.loads(text)) == plain(schema.json_schema())
 
 
 def test_checking_a_file_recomputes_its_claims(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -177,7 +178,9 @@ def _sampled(
     if design == "sobol" and count & (count - 1):
         raise ValueError(f"samples: a Sobol design needs a power of two, got {count}")
     kind = qmc.LatinHypercube if design == "latin_hypercube" else qmc.Sobol
-    unit = kind(len(swept), rng=np.random.default_rng(seed)).random(count)
+    # The name that the version of SciPy has for a generator.
+    name = "rng" if "rng" in signature(kind).parameters else "seed"
+    unit = kind(len(swept), **{name: np.random.default_rng(seed)}).random(count)
     columns = []
     for column, axis in zip(unit.T, swept, strict=True):
         low, high = (float(v) for v in axis.values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 
 import numpy as np
 import xarray as xr
@@ -28,6 +29,9 @@ OUTPUTS = {
     "steady_angle": "rad",
     "clamped_share": "1",
 }
+
+# The name that the version of SciPy has for a generator.
+_RANDOM = "rng" if "rng" in signature(stats.sobol_indices).parameters else "random_state"
 
 
 def sensitivity(
@@ -106,7 +110,7 @@ def sensitivity(
         func=function,
         n=samples,
         dists=[stats.uniform(low, high - low) for low, high in logs],
-        rng=np.random.default_rng(checks.integer(seed, "seed", low=0)),
+        **{_RANDOM: np.random.default_rng(checks.integer(seed, "seed", low=0))},
     )
     if not np.isfinite(indices.first_order).all():
         raise ValueError("output: the result does not vary over these limits, or is not finite")
