@@ -162,7 +162,7 @@ TEXTBOOK(fast)
 
 int main(int argc, char** argv)
 {
-    // Each 28 to 31 % of the cells.
+    // Each 28 to 30 % of the cells.
     const scene breeze = make_scene(6.0, 1.5, 0, NULL), white = make_scene(6.0, 1.5, 1, NULL);
     const scene storm = make_scene(22.0, 5.0, 0, NULL);
     const scene empty = among(&breeze, bench_array(CELLS));
