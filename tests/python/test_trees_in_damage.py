@@ -235,6 +235,14 @@ def test_a_file_of_one_control_character_is_refused(code):
             wg.read_tree(io.BytesIO(content))
 
 
+def test_a_segment_table_whose_parent_column_is_garbled_is_refused():
+    text = (
+        files.computree_segments().decode().replace("parent_segment_ID", "parent_segment_ID\xff(")
+    )
+    with pytest.raises(wg.TreeFormatError, match="has no column parentsegmentid"):
+        wg.read_tree(io.BytesIO(text.encode("latin-1")), format="computree")
+
+
 def test_deep_nesting_in_json_is_refused():
     for text in ("[" * 100_000, '{"branch":' * 50_000 + '"levels" "gnarliness"'):
         with pytest.raises(wg.TreeFormatError):

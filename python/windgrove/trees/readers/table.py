@@ -65,13 +65,18 @@ class Table:
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column as float64; blanks and NA are NaN."""
-        column = self._frame[self.names.index(name)]
+        column = self._column(name)
         if column.dtype.kind in "fiu":
             return column.to_numpy(dtype=np.float64)
         values = np.empty(len(column))
         for row, cell in enumerate(column):
             values[row] = self._cell(cell, name, row)
         return values
+
+    def _column(self, name: str) -> Any:
+        if name not in self.names:
+            self.notes.refuse(f"has no column {name}: the columns are {', '.join(self.names[:8])}")
+        return self._frame[self.names.index(name)]
 
     def _cell(self, cell: object, name: str, row: int) -> float:
         if isinstance(cell, str):
@@ -114,7 +119,7 @@ class Table:
 
     def words(self, name: str) -> list[str]:
         """A column as text, blanks as empty words."""
-        column = self._frame[self.names.index(name)]
+        column = self._column(name)
         return ["" if cell != cell else str(cell).strip() for cell in column]
 
     def points(self, names: Sequence[str]) -> NDArray[np.float64]:
