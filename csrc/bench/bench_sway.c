@@ -7,7 +7,7 @@
 #include "windgrove/forest.h"
 
 // 250 branches, 72 % of them leaves, depth 1 to 5, as the trees of the source.
-enum { BRANCHES = 250, INNER = 70, PADDED = 256, TREES = 400 };
+enum { BRANCHES = 250, INNER = 70, PADDED = 256, TREES = 400, MILLION = 4000, SOURCE = 20000 };
 
 typedef struct scene {
     double position[BRANCHES][3], direction[BRANCHES][3], length[BRANCHES];
@@ -105,6 +105,14 @@ static void place_trees(wg_forest* forest, int32_t trees)
     forest->kinds = kinds;
 }
 
+// The source holds five million branches in 96 MiB.
+static void check_size(size_t trees, size_t inner)
+{
+    const size_t bytes = trees * (15 * (size_t)PADDED + 6 * inner);
+    if (trees == SOURCE && bytes > (size_t)96 << 20)
+        __builtin_trap();
+}
+
 static void make_state(forest_case* c, bool packed)
 {
     const size_t trees = (size_t)c->forest.instance_count;
@@ -113,6 +121,7 @@ static void make_state(forest_case* c, bool packed)
     if (packed) {
         c->packed = (wg_packed){ bench_array(6 * PADDED * trees), bench_array(6 * inner * trees),
                                  bench_array(9 * PADDED * trees) };
+        check_size(trees, inner);
         c->forest.packed = &c->packed;
         c->options.spring.torsion = false;
     } else {
@@ -161,7 +170,7 @@ make_forest(int32_t trees, bool packed, bool nested, float noise, int32_t thread
     c->exec.threads = threads;
     c->scratch = bench_array(wg_forest_scratch(BRANCHES, &c->exec));
     c->steps = trees == 1 ? 100 : 1;
-    for (int i = 0; i < 30; ++i)
+    for (int i = 0; i < (trees > TREES ? 3 : 30); ++i)
         run_forest(c);
     return c;
 }
@@ -207,9 +216,28 @@ static void run_fast(void* state)
     textbook_sway_step_fast(state);
 }
 
+// Variants of one tree in one wind, each with its own springs, sixty steps a call.
+static forest_case* make_sweep(void)
+{
+    forest_case* c = make_forest(1000, false, false, 0.3f, 1);
+    float* springs = bench_array(1000 * sizeof specimen.springs);
+    float* frequency = bench_array(1000 * sizeof specimen.frequency);
+    for (size_t n = 0; n < 1000; ++n) {
+        memcpy(frequency + PADDED * n, specimen.frequency, sizeof specimen.frequency);
+        for (size_t i = 0; i < 3 * PADDED; ++i)
+            springs[3 * PADDED * n + i] = specimen.springs[i] * (0.8f + 0.0004f * (float)n);
+    }
+    c->forest.springs = springs;
+    c->forest.frequency = frequency;
+    c->forest.spring_sets = 1000;
+    c->steps = 10;
+    return c;
+}
+
 int main(int argc, char** argv)
 {
     make_specimen();
+    const double million = (double)MILLION * BRANCHES, five = (double)SOURCE * BRANCHES;
     const double all = (double)TREES * BRANCHES, few = all / 10, one = 100.0 * BRANCHES;
     const char* naive = "walk up, -O2";
     const bench_case cases[] = {
@@ -221,7 +249,7 @@ int main(int argc, char** argv)
         { "400 trees", run_forest, make_forest(TREES, false, false, 0, 1), all, "branch", 500, 60,
           naive },
         { "400 trees, packed", run_forest, make_forest(TREES, true, false, 0, 1), all, "branch",
-          500, 30, naive },
+          500, 32, naive },
         { "400 trees, noise", run_forest, make_forest(TREES, false, false, 0.3f, 1), all, "branch",
           500, 60, naive },
         { "400 trees, nested wind", run_forest, make_forest(TREES, false, true, 0, 1), all,
@@ -229,7 +257,21 @@ int main(int argc, char** argv)
         { "400 trees, 2 threads", run_forest, make_forest(TREES, false, false, 0, 2), all, "branch",
           500, 60, naive },
         { "400 trees, packed, 2 threads", run_forest, make_forest(TREES, true, false, 0, 2), all,
-          "branch", 500, 30, naive },
+          "branch", 500, 32, naive },
+        { "million", run_forest, make_forest(MILLION, false, false, 0, 1), million, "branch", 500,
+          60, naive },
+        { "million, packed", run_forest, make_forest(MILLION, true, false, 0, 1), million, "branch",
+          500, 32, naive },
+        { "million, packed, nested wind", run_forest, make_forest(MILLION, true, true, 0, 1),
+          million, "branch", 500, 32, naive },
+        { "million, 2 threads", run_forest, make_forest(MILLION, false, false, 0, 2), million,
+          "branch", 500, 60, naive },
+        { "million, packed, 2 threads", run_forest, make_forest(MILLION, true, false, 0, 2),
+          million, "branch", 500, 32, naive },
+        { "5 million packed in 96 MiB", run_forest, make_forest(SOURCE, true, false, 0, 2), five,
+          "branch", 500, 32, naive },
+        { "sweep of 1000, 10 steps", run_forest, make_sweep(), 1e4 * BRANCHES, "branch", 500, 0,
+          naive },
     };
     return bench_main(argc, argv, cases, sizeof cases / sizeof *cases);
 }
