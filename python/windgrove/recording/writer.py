@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .. import checks
+from .interrupts import patient_interrupts
 from .layout import ChannelSpec, Coordinate, chunk_shape, coordinate
 from .storage import claim_part, explain, open_storage, part_path
 
@@ -196,7 +198,7 @@ class RecordingWriter:
         arrays = self._check_data(len(times), data)
         done = 0
         while done < len(times):
-            with self._changed:
+            with self._undivided():
                 self._make_room()
                 count = self._block.put(times, arrays, done)
                 self._added(count, float(times[done + count - 1]))
@@ -218,7 +220,7 @@ class RecordingWriter:
         """
         if self.closed:
             raise ValueError(f"{self.path}: the recording is closed")
-        with self._changed:
+        with self._undivided():
             self._make_room()
             block = self._block
             part = slice(block.count, min(block.room, block.count + max(frames, 1)))
@@ -227,7 +229,7 @@ class RecordingWriter:
     def commit(self, time: ArrayLike) -> None:
         """Records the frames that the memory of the last `reserve` holds, `time` as in `append`."""
         times = self._check_time(time)
-        with self._changed:
+        with self._undivided():
             block = self._block
             if len(times) > block.room - block.count:
                 raise ValueError(f"time: {len(times)} frames, more than were reserved")
@@ -238,7 +240,7 @@ class RecordingWriter:
 
     def flush(self) -> None:
         """Waits until every frame appended so far can be read from the file."""
-        with self._changed:
+        with self._undivided():
             wanted = self._appended
             while self._flushed < wanted and not self.closed:
                 self._raise_if_broken()
@@ -258,7 +260,7 @@ class RecordingWriter:
         """
         if os.getpid() != self._pid:
             return
-        with self._changed:
+        with self._undivided():
             if self._finish is None:
                 self._finish = (status, rename)
                 self._changed.notify_all()
@@ -320,6 +322,13 @@ class RecordingWriter:
                 )
             arrays[name] = given
         return arrays
+
+    @contextlib.contextmanager
+    def _undivided(self) -> Iterator[None]:
+        """The condition, held without Ctrl-C in between: raised inside of `Condition` it would
+        leave the lock taken for ever, and between two lines of ours a block handed over twice."""
+        with patient_interrupts(), self._changed:
+            yield
 
     # Called with the condition held.
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import checks
 from ..errors import Diverged
+from ..recording.interrupts import patient_interrupts
 from .channels import (
     CHANNELS,
     Frames,
@@ -26,7 +27,6 @@ from .channels import (
     tree_groups,
 )
 from .feed import Feed
-from .interrupts import patient_interrupts
 from .sheltering import TreeShelter
 from .sway import Sway
 
