@@ -6,18 +6,10 @@
 
 static void keep_moved(const wgi_advect_job* job, ptrdiff_t at, int32_t count)
 {
-    for (int32_t c = 0; c < job->components; ++c)
-        memcpy(
-            job->out + c * job->cells + at, job->moved + c * job->cells + at,
-            (size_t)count * sizeof(float));
+    wgi_advect_copy(job, job->moved, at, count);
 }
 
 // ---- one cell ----
-
-static float lerp1(float a, float b, float t)
-{
-    return a + t * (b - a);
-}
 
 // Offsets of the eight corners; true where none is solid and the place did not leave the grid. Along
 // an axis without a fraction the far corners have no part in the value, and are the near ones here.
@@ -42,13 +34,13 @@ static bool corners_in_air(
 static float value_of(const float* field, const ptrdiff_t corner[8], const wgi_trace trace[3])
 {
     const float x = trace[0].fraction, y = trace[1].fraction, z = trace[2].fraction;
-    const float near = lerp1(
-        lerp1(field[corner[0]], field[corner[1]], x), lerp1(field[corner[2]], field[corner[3]], x),
-        y);
-    const float far = lerp1(
-        lerp1(field[corner[4]], field[corner[5]], x), lerp1(field[corner[6]], field[corner[7]], x),
-        y);
-    return lerp1(near, far, z);
+    const float near = wgi_lerp(
+        wgi_lerp(field[corner[0]], field[corner[1]], x),
+        wgi_lerp(field[corner[2]], field[corner[3]], x), y);
+    const float far = wgi_lerp(
+        wgi_lerp(field[corner[4]], field[corner[5]], x),
+        wgi_lerp(field[corner[6]], field[corner[7]], x), y);
+    return wgi_lerp(near, far, z);
 }
 
 // In the order of range_of, which matters where a value is NaN.

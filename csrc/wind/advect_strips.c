@@ -8,10 +8,7 @@
 
 WGI_INLINE void copy_run(const wgi_advect_job* job, ptrdiff_t at, int32_t count)
 {
-    for (int32_t c = 0; c < job->components; ++c)
-        memcpy(
-            job->out + c * job->cells + at, job->field + c * job->cells + at,
-            (size_t)count * sizeof(float));
+    wgi_advect_copy(job, job->field, at, count);
 }
 
 static void copy_cell(const wgi_advect_job* job, ptrdiff_t at)
@@ -25,11 +22,6 @@ static void copy_strip(const wgi_advect_job* job, ptrdiff_t at)
 }
 
 // ---- one cell ----
-
-static float lerp1(float a, float b, float t)
-{
-    return a + t * (b - a);
-}
 
 // Shares of the far places along x (4), y (2), z (1).
 typedef struct cell_shares {
@@ -63,9 +55,11 @@ set_shares(const uint8_t* solid, const ptrdiff_t corner[8], wgi_trace trace[3], 
 
 static float value_of_shares(const float v[8], const float share[7])
 {
-    const float near = lerp1(lerp1(v[0], v[1], share[0]), lerp1(v[2], v[3], share[1]), share[4]);
-    const float far = lerp1(lerp1(v[4], v[5], share[2]), lerp1(v[6], v[7], share[3]), share[5]);
-    return lerp1(near, far, share[6]);
+    const float near =
+        wgi_lerp(wgi_lerp(v[0], v[1], share[0]), wgi_lerp(v[2], v[3], share[1]), share[4]);
+    const float far =
+        wgi_lerp(wgi_lerp(v[4], v[5], share[2]), wgi_lerp(v[6], v[7], share[3]), share[5]);
+    return wgi_lerp(near, far, share[6]);
 }
 
 // What is not finite in a solid must not be read: then the value is worked out without it.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <math.h>
+#include <string.h>
 
 #include "support/simd.h"
 #include "wind/flow_types.h"
@@ -13,6 +14,21 @@
 #define WGI_WHOLE_CELLS 0x1p-22f
 // Adding and subtracting it rounds a float below 2^22 to the nearest whole number.
 #define WGI_ROUNDING 0x1.8p23f
+
+WGI_INLINE float wgi_lerp(float a, float b, float t)
+{
+    return a + t * (b - a);
+}
+
+/// All components of `count` cells from `from`, which lies as the output does.
+WGI_INLINE void
+wgi_advect_copy(const wgi_advect_job* job, const float* from, ptrdiff_t at, int32_t count)
+{
+    for (int32_t c = 0; c < job->components; ++c)
+        memcpy(
+            job->out + c * job->cells + at, from + c * job->cells + at,
+            (size_t)count * sizeof(float));
+}
 
 /// One axis of a displacement: from the cell `near` steps away, `fraction` of the way to `far`.
 typedef struct wgi_trace {
