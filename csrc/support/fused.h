@@ -58,6 +58,13 @@ WGI_INLINE __m128 wgi_fma4(__m128 a, __m128 b, __m128 c)
     }
     return _mm_movelh_ps(_mm_cvtpd_ps(sum_low), _mm_cvtpd_ps(sum_high));
 }
+typedef __m128 wgi_four;
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+WGI_INLINE float32x4_t wgi_fma4(float32x4_t a, float32x4_t b, float32x4_t c)
+{
+    return vfmaq_f32(c, a, b);
+}
+typedef float32x4_t wgi_four;
 #endif
 
 /// a b + c in one rounding.
@@ -65,22 +72,13 @@ WGI_INLINE wgf8 wgf8_fma(wgf8 a, wgf8 b, wgf8 c)
 {
 #if defined(__FMA__)
     return (wgf8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#elif defined(__SSE2__)
-    __m128 x[2], y[2], z[2];
+#elif defined(__SSE2__) || (defined(__ARM_NEON) && defined(__aarch64__))
+    wgi_four x[2], y[2], z[2];
     memcpy(x, &a, sizeof x);
     memcpy(y, &b, sizeof y);
     memcpy(z, &c, sizeof z);
     for (int i = 0; i < 2; ++i)
         z[i] = wgi_fma4(x[i], y[i], z[i]);
-    memcpy(&c, z, sizeof z);
-    return c;
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-    float32x4_t x[2], y[2], z[2];
-    memcpy(x, &a, sizeof x);
-    memcpy(y, &b, sizeof y);
-    memcpy(z, &c, sizeof z);
-    for (int i = 0; i < 2; ++i)
-        z[i] = vfmaq_f32(z[i], x[i], y[i]);
     memcpy(&c, z, sizeof z);
     return c;
 #else
