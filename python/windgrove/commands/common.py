@@ -91,6 +91,13 @@ def make_wind(options: argparse.Namespace) -> Any:
     return Wind((options.wind, 0.0, 0.0), seed=options.seed)
 
 
+def add_step(parser: argparse.ArgumentParser, what: str) -> None:
+    """The option ``--dt``; `what` the step is, for its help."""
+    parser.add_argument(
+        "--dt", type=float, default=1 / 30, metavar="S", help=f"{what} (default: 1/30)"
+    )
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """``--json``: for scripts."""
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .common import add_step, read_file
+
 KINDS = ("frequencies", "spectrum", "sway", "history", "sweep", "tree", "film")
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -37,13 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--branch", type=int, default=None, help="for spectrum, sway, history")
     parser.add_argument("--level", default="trunk", help="for sweep (default: trunk)")
     parser.add_argument("--colour", default="kind", help="kind, level, frequency, sway or clamped")
-    parser.add_argument(
-        "--dt",
-        type=float,
-        default=1 / 30,
-        metavar="S",
-        help="time step of the realised frequencies, s (default: 1/30)",
-    )
+    add_step(parser, "time step of the realised frequencies, s")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -113,7 +109,6 @@ def _drawer(options: argparse.Namespace) -> Callable[[], Any]:
 
 def _tree(options: argparse.Namespace) -> Any:
     from .. import load_species
-    from .common import read_file
 
     return read_file(options.file, load_species(options.species), options)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .common import (
     add_json,
+    add_step,
     add_tree,
     add_wind,
     file_size,
@@ -26,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record", metavar="FILE", help="recording to write (default: the tree's name with .h5)"
     )
-    parser.add_argument(
-        "--dt", type=float, default=1 / 30, metavar="S", help="time of a frame, s (default: 1/30)"
-    )
+    add_step(parser, "time of a frame, s")
     parser.add_argument(
         "--channels",
         default="rotation,wind",

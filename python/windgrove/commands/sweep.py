@@ -13,6 +13,7 @@ from typing import Any
 
 from .common import (
     add_json,
+    add_step,
     add_tree,
     add_wind,
     levelled,
@@ -37,13 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="[LEVEL=]LIST",
             help="numbers with commas; several times for several levels",
         )
-    parser.add_argument(
-        "--dt",
-        type=float,
-        default=1 / 30,
-        metavar="S",
-        help="time step of the runs, s; what a step cannot realise is clamped (default: 1/30)",
-    )
+    add_step(parser, "time step of the runs, s; what a step cannot realise is clamped")
     parser.add_argument("--store", metavar="FOLDER", help="keep finished parts there, and resume")
     parser.add_argument("--output", metavar="FILE", help="write the table: .nc or .csv")
     parser.add_argument("--plot", metavar="FILE", help="draw small multiples: .png, .pdf or .svg")
