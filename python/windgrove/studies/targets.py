@@ -12,6 +12,7 @@ from .. import checks
 from ..analysis.frequencies import discrete_response
 from ..analysis.statics import steady_angle
 from ..species.species import LEVELS, Species
+from ..trees.foliage import bare as without_leaves
 from ..trees.parameters import BranchParameters, branch_parameters
 from ..trees.tree import FOLIAGE, Tree
 
@@ -65,7 +66,7 @@ class Model:
 
     def __init__(self, trees: Sequence[Tree], *, dt: float, match: str, clamp: str) -> None:
         self.trees = tuple(trees)
-        self.bare = [without_foliage(tree) for tree in trees]
+        self._bare: dict[int, Tree] = {}
         self.dt, self.match, self.clamp = dt, match, clamp
         self._cached: tuple[Species | None, dict[tuple[int, bool], BranchParameters]] = (None, {})
 
@@ -74,10 +75,14 @@ class Model:
             self._cached = (species, {})
         known = self._cached[1]
         if (tree, bare) not in known:
-            subject = self.bare[tree] if bare else self.trees[tree]
-            assert subject is not None
+            subject = self._winter(tree) if bare else self.trees[tree]
             known[tree, bare] = branch_parameters(subject, species)
         return known[tree, bare]
+
+    def _winter(self, tree: int) -> Tree:
+        if tree not in self._bare:
+            self._bare[tree] = without_leaves(self.trees[tree])
+        return self._bare[tree]
 
     def members(self, tree: int, level: str) -> np.ndarray:
         """Branches that speak for a level: its branches, the first root for the trunk."""
@@ -139,22 +144,6 @@ _UNITS = {
     "leaf_ratio": "1",
     "leaf_load_ratio": "1",
 }
-
-
-def without_foliage(tree: Tree) -> Tree | None:
-    """The wood of a tree, None where that is all of it."""
-    wood = tree.kind != FOLIAGE
-    if wood.all():
-        return None
-    index = np.cumsum(wood) - 1
-    parent = tree.parent[wood]
-    keep = {name: getattr(tree, name)[wood] for name in _ARRAYS}
-    return tree.replace(
-        parent=np.where(parent >= 0, index[np.maximum(parent, 0)], -1), segments=None, **keep
-    )
-
-
-_ARRAYS = ("position", "direction", "length", "volume", "area", "kind", "source_id")
 
 
 def collect(
