@@ -1,12 +1,13 @@
-"""What every experiment does: read its configuration, write its table and its plot."""
+"""What every experiment does: read its configuration, write its table and its plot, take times."""
 
 from __future__ import annotations
 
 import csv
 import os
 import tempfile
+import time
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +58,23 @@ def speed_plot(rows: Iterable[Sequence[Any]], title: str) -> Any:
             ax.invert_yaxis()
         figure.suptitle(title)
     return figure
+
+
+def interleaved_rounds(
+    functions: Mapping[str, Callable[[], Any]], rounds: int, *, row_ms: float = 4.0
+) -> dict[str, list[float]]:
+    """Milliseconds a call of each function, round by round, in turn.
+
+    A round calls a function once without the clock, so that all begin with their own arrays in the
+    caches, then in a row until ``row_ms`` have passed; its figure is their mean.
+    """
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(rounds):
+        for name, function in functions.items():
+            function()
+            calls, begin = 0, time.perf_counter()
+            while (passed := 1e3 * (time.perf_counter() - begin)) < row_ms:
+                function()
+                calls += 1
+            times[name].append(passed / calls)
+    return times

@@ -2,7 +2,6 @@
 
 import statistics
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ from windgrove import kernels
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
-from common import config, folder, save_plot, speed_plot, write_table
+from common import config, folder, interleaved_rounds, save_plot, speed_plot, write_table
 
 HEADER = (
     "task", "implementation", "median_ms", "lower_quartile_ms", "upper_quartile_ms",
@@ -154,19 +153,6 @@ def tasks(grids):
     return table
 
 
-def measure(functions, rounds):
-    """Interleaved rounds, so that a slow minute of the machine meets all alike."""
-    times = {name: [] for name in functions}
-    for function in functions.values():
-        function()
-    for _ in range(rounds):
-        for name, function in functions.items():
-            begin = time.perf_counter()
-            function()
-            times[name].append(1e3 * (time.perf_counter() - begin))
-    return times
-
-
 def differences(functions):
     reference = [np.array(a) for a in functions["windgrove"]()]
     return {
@@ -183,7 +169,7 @@ def main():
     rows = []
     for task, functions in tasks(scene()).items():
         gap = differences(functions)
-        times = measure(functions, settings["rounds"])
+        times = interleaved_rounds(functions, settings["rounds"])
         for name, values in times.items():
             low, middle, high = statistics.quantiles(values, n=4)
             # Round by round: what slows one round down meets both.
