@@ -22,7 +22,7 @@ export PYTHONNOUSERSITE := 1
 help:
 	@echo "make demo         build, then sway a tree in the nested wind: results in windgrove-demo/"
 	@echo "make test         build, then run the C tests, the Python tests and the notebooks"
-	@echo "make check-slow   the tests that take minutes"
+	@echo "make check-slow   the tests that take minutes or another reader (installs vtk, 0.6 GB)"
 	@echo "make fuzz         random bytes into every tree reader, a minute each (needs atheris)"
 	@echo "make lint         formatters, linters and types; make format repairs what can be"
 	@echo "make docs         the documentation, in docs/_build/html"
@@ -47,6 +47,7 @@ test-notebooks: $(VENV)/.test
 	  -p no:cacheprovider --override-ini=testpaths= notebooks
 
 check-slow: $(VENV)/.test
+	$(PIP) install vtk
 	$(BIN)/python -m pytest -q -m slow $(PYTEST)
 
 fuzz: $(VENV)/.test

@@ -77,16 +77,20 @@ def test_frames_keep_their_place_in_the_world_when_the_grid_moves(tmp_path):
         assert_allclose(last.velocity[k, j, i], wind.sample(place)[0], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_vtk_reads_every_step(tmp_path):
-    vtk = pytest.importorskip("vtk")
-    from vtk.util.numpy_support import vtk_to_numpy
+    vtk = pytest.importorskip(
+        "vtkmodules.vtkIOHDF", reason="vtk is not installed", exc_type=ImportError
+    )
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
 
     _, recorder, frames = recorded(tmp_path, levels=0)
     reader = vtk.vtkHDFReader()
     reader.SetFileName(str(recorder.paths[0]))
     assert reader.CanReadFile(str(recorder.paths[0]))
     reader.UpdateInformation()
-    times = reader.GetOutputInformation(0).Get(vtk.vtkStreamingDemandDrivenPipeline.TIME_STEPS())
+    times = reader.GetOutputInformation(0).Get(vtkStreamingDemandDrivenPipeline.TIME_STEPS())
     assert_allclose(times, np.arange(7) / 30)
     for number, time in enumerate(times):
         reader.UpdateTimeStep(time)
