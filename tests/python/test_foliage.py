@@ -149,9 +149,8 @@ def test_a_tree_within_its_budget_is_left_alone():
     assert merge_twigs(tree, len(tree)) is tree
 
 
-def test_two_twigs_on_one_branch_become_longer_by_the_rule():
-    """By hand: V adds up, sqrt(l V) adds up."""
-    tree = Tree(
+def branch_with_two_twigs():
+    return Tree(
         position=[[0, 0, 0], [0, 0, 8], [1, 0, 8], [2, 0, 8]],
         direction=[[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 0]],
         length=[10.0, 4.0, 0.5, 0.3],
@@ -160,12 +159,55 @@ def test_two_twigs_on_one_branch_become_longer_by_the_rule():
         kind=[0, 1, 1, 1],
         parent=[-1, 0, 1, 1],
     )
+
+
+def test_two_twigs_on_one_branch_become_longer_by_the_rule():
+    """By hand: V adds up, sqrt(l V) adds up."""
+    tree = branch_with_two_twigs()
     merged = merge_twigs(tree, 2)
     root = np.sqrt(4.0 * 0.04) + np.sqrt(0.5 * 0.002) + np.sqrt(0.3 * 0.001)
     assert_allclose(merged.volume, [1.0, 0.043])
     assert_allclose(merged.length, [10.0, root**2 / 0.043])
     with pytest.raises(ValueError, match=r"budget: 1 branches cannot be met; the least .* is 2"):
         merge_twigs(tree, 1)
+
+
+def test_the_drag_that_a_species_hands_down_is_reported_for_that_species():
+    """By hand: the branch sits at 0.8 of the trunk; its twigs' drag passes the branch's propagation
+    before they are merged, and no longer after. 1e-12 is rounding."""
+    tree = branch_with_two_twigs()
+    oak = wg.load_species("oak").replace(
+        trunk={"gamma": 0.3, "propagation": 0.7}, branch={"gamma": 0.5, "propagation": 0.4}
+    )
+    trunk, branch, *twigs = 2 * np.sqrt(tree.length * tree.volume / np.pi)
+    own, on_the_way = 0.3 * trunk, 0.7 * 0.8 * 0.5
+    before = own + on_the_way * (branch + 0.4 * sum(twigs))
+    after = own + on_the_way * (branch + sum(twigs))
+    report = merge_twigs(tree, 2, species=oak).report
+    change = report.attributes["merge_trunk_drag_change"]
+    assert change == pytest.approx(after / before - 1, rel=1e-12)
+    assert f"drag at the trunk by {change:.1e} (as oak propagates it)" in str(report.repairs[-1])
+    everything = merge_twigs(tree, 2).report
+    assert everything.attributes["merge_trunk_drag_change"] == pytest.approx(0, abs=1e-15)
+    assert "(propagation and gamma 1)" in str(everything.repairs[-1])
+
+
+def test_a_species_without_drag_reports_no_change_of_drag():
+    still = {"gamma": 0.0}
+    oak = wg.load_species("oak").replace(trunk=still, branch=still, foliage=still)
+    attributes = merge_twigs(branch_with_two_twigs(), 2, species=oak).report.attributes
+    assert attributes["merge_trunk_drag_change"] == attributes["merge_direct_drag_change"] == 0
+
+
+def test_a_scanned_tree_reports_the_drag_that_its_species_hands_down(data):
+    """The report against the parameters of both trees, asked for one by one."""
+    path, oak = data / "leafgen/ExampleQSM.mat", wg.load_species("oak")
+    whole = wg.read_tree(path, foliage="bundles")
+    merged = wg.read_tree(path, foliage="bundles", branch_budget=600, species="oak")
+    expected = wg.branch_parameters(merged, oak).drag[0] / wg.branch_parameters(whole, oak).drag[0]
+    assert expected > 1.1
+    change = merged.report.attributes["merge_trunk_drag_change"]
+    assert change == pytest.approx(expected - 1, rel=1e-12)
 
 
 def test_cylinders_of_merged_twigs_follow_the_branch_that_took_them_up():

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -20,8 +21,10 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..kernels.trees import propagate_drag_double, total_mass_double
+from ..species.load import load_species
+from ..species.species import Species
 from .foliage import MAX_BUNDLES, extended
-from .parameters import WOOD_DENSITY
+from .parameters import WOOD_DENSITY, branch_parameters
 from .tree import FOLIAGE, MAX_BRANCHES, Repair, Tree
 
 
@@ -31,6 +34,7 @@ def merge_twigs(
     *,
     room_for_foliage: bool = False,
     tolerance: float = 0.01,
+    species: Species | str | os.PathLike[str] | None = None,
 ) -> Tree:
     """A tree of at most `budget` branches, short twigs merged.
 
@@ -45,6 +49,11 @@ def merge_twigs(
     tolerance : float, default 0.01
         Largest relative change allowed in total mass, direct drag and every trunk's natural
         frequency. The rule keeps all three, so that this guards against rounding and surprises.
+    species : Species, name or path, optional
+        Whose propagation, gamma, rho and beta the changes are worked out with. Without one,
+        propagation, gamma, rho (kg/m2) and beta are 1 at every level. Only the drag that reaches
+        the trunk depends on the choice by more than rounding: where propagation is below 1, a twig
+        that is merged into the branch below hands its drag down in one step less.
 
     Returns
     -------
@@ -52,9 +61,10 @@ def merge_twigs(
         The same tree where it fits already. Otherwise its report's `attributes` hold
         ``merged_branches`` and the relative changes ``merge_mass_change``,
         ``merge_direct_drag_change``, ``merge_trunk_frequency_change``, ``merge_trunk_drag_change``
-        (of the drag that reaches the trunk, gamma and propagation 1 everywhere) and
-        ``merge_stretch``, the largest length over the same branch's length before. `segments`
-        keep all cylinders, those of a merged twig with the branch that took it up.
+        (of the drag d of the trunk, its own and what reaches it, as `branch_parameters` has it;
+        the one farthest from 0 where there are several trunks) and ``merge_stretch``, the largest
+        length over the same branch's length before. `segments` keep all cylinders, those of a
+        merged twig with the branch that took it up.
 
     Raises
     ------
@@ -64,6 +74,7 @@ def merge_twigs(
     checks.tree(tree)
     budget = checks.integer(budget, "budget", low=1, high=MAX_BRANCHES)
     tolerance = checks.number(tolerance, "tolerance", low=0)
+    known = None if species is None else load_species(species)
     merging = _Merging(tree, room_for_foliage)
     if merging.count <= budget:
         return tree
@@ -74,7 +85,7 @@ def merge_twigs(
                 f"{merging.count}"
             )
     merged = merging.tree()
-    return _reported(tree, merged, merging, tolerance)
+    return _reported(tree, merged, merging, tolerance, known)
 
 
 class _Merging:
@@ -209,29 +220,36 @@ class _Merging:
         )
 
 
-def _sums(tree: Tree) -> dict[str, NDArray[np.float64]]:
+def _sums(tree: Tree, species: Species | None) -> dict[str, NDArray[np.float64]]:
     """Mass, direct drag, trunk drag and trunk frequency, up to factors that cancel."""
-    leaf = tree.kind == FOLIAGE
-    direct = np.where(leaf, tree.area, 2 * np.sqrt(tree.length * tree.volume / math.pi))
-    mass = total_mass_double(np.where(leaf, tree.area, WOOD_DENSITY * tree.volume), tree.parent)
-    drag = propagate_drag_double(
-        direct, tree.position, tree.direction, tree.length, tree.parent, np.ones(len(tree))
-    )
     roots = tree.roots
-    stiffness = tree.volume[roots] / tree.length[roots] ** 2
+    if species is not None:
+        p = branch_parameters(tree, species)
+        mass, direct, drag, frequency = p.mass, p.direct_drag, p.drag, p.frequency[roots]
+    else:
+        leaf = tree.kind == FOLIAGE
+        direct = np.where(leaf, tree.area, 2 * np.sqrt(tree.length * tree.volume / math.pi))
+        mass = total_mass_double(np.where(leaf, tree.area, WOOD_DENSITY * tree.volume), tree.parent)
+        drag = propagate_drag_double(
+            direct, tree.position, tree.direction, tree.length, tree.parent, np.ones(len(tree))
+        )
+        frequency = np.sqrt(tree.volume[roots] / tree.length[roots] ** 2 / mass[roots])
     return {
         "merge_mass_change": mass[roots].sum(keepdims=True),
         "merge_direct_drag_change": direct.sum(keepdims=True),
-        "merge_trunk_frequency_change": np.sqrt(stiffness / mass[roots]),
+        "merge_trunk_frequency_change": frequency,
         "merge_trunk_drag_change": drag[roots],
     }
 
 
-def _reported(before: Tree, after: Tree, merging: _Merging, tolerance: float) -> Tree:
-    old, new = _sums(before), _sums(after)
+def _reported(
+    before: Tree, after: Tree, merging: _Merging, tolerance: float, species: Species | None
+) -> Tree:
+    old, new = _sums(before, species), _sums(after, species)
     changes = {}
     for name, values in old.items():
-        relative = new[name] / values - 1.0
+        # A species without drag has none before and after.
+        relative = np.divide(new[name], values, out=np.ones_like(values), where=values > 0) - 1.0
         changes[name] = float(relative[np.argmax(np.abs(relative))])
     for name in ("merge_mass_change", "merge_direct_drag_change", "merge_trunk_frequency_change"):
         if abs(changes[name]) > tolerance:
@@ -239,12 +257,13 @@ def _reported(before: Tree, after: Tree, merging: _Merging, tolerance: float) ->
                 f"tolerance: {name.replace('_', ' ')} is {changes[name]:.2g}, above {tolerance:g}"
             )
     merged, stretch = merging.merged, merging.stretch
+    assumed = "propagation and gamma 1" if species is None else f"as {species.name} propagates it"
     message = (
         f"merged {merged} short twigs to meet a budget: total mass changed by "
         f"{changes['merge_mass_change']:.1e}, direct drag by "
         f"{changes['merge_direct_drag_change']:.1e}, the trunk's frequency by "
         f"{changes['merge_trunk_frequency_change']:.1e}, drag at the trunk by "
-        f"{changes['merge_trunk_drag_change']:.1e}; lengths grew by up to x {stretch:.2f}"
+        f"{changes['merge_trunk_drag_change']:.1e} ({assumed}); lengths grew by up to x {stretch:.2f}"
     )
     report = before.report
     return after.replace(

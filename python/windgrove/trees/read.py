@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import checks
+from ..species.load import load_species
+from ..species.species import Species
 from .assemble import Assembly, assemble
 from .choose import open_trees, pick
 from .combine import combine
@@ -41,6 +44,7 @@ def read_tree(
     encoding: str | None = None,
     length: float | None = None,
     foliage_options: dict[str, Any] | None = None,
+    species: Species | str | os.PathLike[str] | None = None,
 ) -> Tree:
     """Read one tree; the format is found from the content.
 
@@ -85,6 +89,9 @@ def read_tree(
         Of a text file; the default is found from marks and content.
     length : float, optional
         Length of a vertex (m) for graphs that hold topology only.
+    species : Species, name or path, optional
+        With `branch_budget`: whose propagation the reported change of the trunk's drag is worked
+        out with. Without one, propagation 1 is assumed, and said. It changes no branch.
 
     Returns
     -------
@@ -111,6 +118,7 @@ def read_tree(
         encoding=encoding,
         length=length,
         foliage_options=foliage_options,
+        species=species,
     )
     parsed = _open(path, request)
     if roots == "all" and model is None and len(parsed) > 1 and not parsed[0].alternative:
@@ -179,6 +187,7 @@ class _Request:
     foliage: str | None
     branch_budget: int | None
     foliage_options: dict[str, Any]
+    species: Species | None
 
     def finish(self, parsed: Parsed) -> Tree:
         """Build one tree."""
@@ -192,7 +201,7 @@ class _Request:
         if self.branch_budget is not None:
             from .budget import merge_twigs
 
-            tree = merge_twigs(tree, self.branch_budget)
+            tree = merge_twigs(tree, self.branch_budget, species=self.species)
         return tree
 
     def _built(self, parsed: Parsed) -> Tree:
@@ -224,6 +233,7 @@ def _request(
     encoding: str | None = None,
     length: float | None = None,
     foliage_options: dict[str, Any] | None = None,
+    species: Species | str | os.PathLike[str] | None = None,
 ) -> _Request:
     checks.choice(roots, "roots", ("largest", "all"))
     checks.choice(missing_parents, "missing_parents", ("refuse", "roots"))
@@ -242,7 +252,16 @@ def _request(
         length=None if length is None else checks.number(length, "length", above=0),
     )
     how = Assembly(roots=roots, bad_rows=bad_rows, recentre=recentre, radius=radius)
-    return _Request(format, encoding, options, how, foliage, branch_budget, foliage_options or {})
+    return _Request(
+        format,
+        encoding,
+        options,
+        how,
+        foliage,
+        branch_budget,
+        foliage_options or {},
+        None if species is None else load_species(species),
+    )
 
 
 def _check_units(units: str | None) -> tuple[float, float] | None:
