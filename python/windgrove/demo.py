@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DT = 1 / 30
 FACTORS = (0.5, 1.0, 2.0)
 KINDS = ("trunk", "branch", "foliage")
+TURNED_ROUND = 160.0  # degrees; angles end at 180, so that a greater peak is no measure of a sway
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class LevelRow:
     clamped_share: float  # 0 to 1
     sway_rms_deg: float  # over time, then over branches
     sway_peak_deg: float
+    turned_round: int = 0  # branches whose peak is above TURNED_ROUND
 
 
 @dataclass
@@ -264,6 +266,7 @@ def measure(tree: Tree, species: Species, ds: xr.Dataset, *, dt: float = DT) -> 
                 clamped_share=float(table["clamped"].to_numpy()[here].mean()),
                 sway_rms_deg=float(np.degrees(np.sqrt(np.mean(rms[here] ** 2)))),
                 sway_peak_deg=float(np.degrees(peak[here].max())),
+                turned_round=int((np.degrees(peak[here]) > TURNED_ROUND).sum()),
             )
         )
     return rows

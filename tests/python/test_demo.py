@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import windgrove as wg
 from windgrove import cli
 from windgrove.commands.demo import text
-from windgrove.demo import run_demo
+from windgrove.demo import DemoReport, LevelRow, run_demo
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +115,33 @@ def test_simulate_sweep_and_plots_work_from_the_command_line(tmp_path, capsys, m
     assert cli.main([*swept, "--output", "t.nc", "--plot", "t.png"]) == 0
     assert cli.main(["plot", "sweep", "t.nc", "--level", "branch"]) == 0
     assert (tmp_path / "t.png").exists() and (tmp_path / "sweep.png").exists()
+
+
+def test_a_peak_that_is_no_sway_is_marked_and_explained(tmp_path, capsys):
+    """Drag a hundred times the preset's turns bundles round; the count is of the recording."""
+    path, record = tmp_path / "soft.toml", tmp_path / "soft.h5"
+    shrub = wg.load_species("shrub")
+    alone = {"propagation": 0.0}
+    soft = {"gamma": 100 * shrub.foliage.gamma, "beta": 0.01}
+    shrub.replace(trunk=alone, branch=alone, foliage=soft).save(path)
+    words = ["--species", str(path), "--wind", "12", "--wind-kind", "uniform", "--quiet"]
+    words = ["simulate", *words, "--duration", "4", "--record", str(record)]
+    assert cli.main(words) == 0
+    shown = capsys.readouterr().out
+    with wg.open_recording(record) as ds:
+        angle = np.linalg.norm(ds["rotation"].to_numpy()[:, 0].astype(float), axis=-1).max(axis=0)
+        leaves = ds["kind"].to_numpy() == 2
+    turned = np.degrees(angle) > 160
+    assert (turned & leaves).any() and not turned[0]
+    row = next(line for line in shown.splitlines() if line.startswith("foliage"))
+    assert f"{np.degrees(angle[leaves].max()):.3g}*" in row
+    assert f"{(turned & leaves).sum()} of {leaves.sum()} foliage: turned round" in shown
+    assert "*" not in next(line for line in shown.splitlines() if line.startswith("trunk"))
+    assert cli.main(["info", str(record)]) == 0
+    assert f"{turned.sum()} branch(es) beyond 160 degrees" in capsys.readouterr().out
+    report = DemoReport("t", "s", 6.0, 2.0, [LevelRow("trunk", 1, *[1.0] * 5, 90.0, 170.0, 1)],
+                        1.0, (1.0, 1.0, 1.0), 1.0, 1.0, files={"recording": record})  # fmt: skip
+    assert "170*" in text(report) and "* above 160 degrees, in 1 of 1 trunk" in text(report)
 
 
 def test_a_preset_is_calibrated_from_the_command_line(tmp_path, capsys, monkeypatch):

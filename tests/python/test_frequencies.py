@@ -137,3 +137,12 @@ def test_realised_shows_set_and_realised_side_by_side():
     assert_allclose(ds.realised_frequency[free], expected.frequency[free])
     finer = wg.realised(tree, "ash", dt=DT / 8)
     assert finer.clamped.sum() < ds.clamped.sum() or not stiff.any()
+
+
+def test_branches_are_grouped_by_their_kind_in_words():
+    tree = wg.grow_tree("oak", seed=1)
+    medians = wg.realised(tree, "oak").groupby("kind_name").median()["frequency"]
+    assert set(medians["kind_name"].to_numpy()) == {"trunk", "branch", "foliage"}
+    frequency = wg.branch_parameters(tree, "oak").frequency
+    for kind, name in enumerate(("trunk", "branch", "foliage")):
+        assert float(medians.sel(kind_name=name)) == np.median(frequency[tree.kind == kind])

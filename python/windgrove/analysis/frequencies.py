@@ -181,12 +181,13 @@ def natural_frequencies(tree: Tree, species: Species | str | os.PathLike[str]) -
     Returns
     -------
     xarray.DataArray
-        Hz, over ``branch``, with coordinates ``level`` (depth, 0 for a root) and ``kind`` (0 trunk,
-        1 branch, 2 foliage). What a run shows is in `realised`.
+        Hz, over ``branch``, with coordinates ``level`` (depth, 0 for a root), ``kind`` (0 trunk,
+        1 branch, 2 foliage, as `Tree.kind`) and ``kind_name`` (the same in words, to group and
+        print by). What a run shows is in `realised`.
 
     Examples
     --------
-    ``natural_frequencies(tree, "oak").groupby("kind").median()``
+    ``natural_frequencies(tree, "oak").groupby("kind_name").median()``
     """
     frequency = branch_parameters(tree, species).frequency
     return xr.DataArray(
@@ -222,7 +223,8 @@ def realised(
         ``realised_damping_ratio`` (of the discrete map: undamped natural frequency in Hz and ratio;
         NaN where the branch is dead-beat), ``damped_frequency`` (Hz, what a record shows; 0 if it
         does not oscillate), ``deflection`` (static deflection over that of the unclamped spring)
-        and ``clamped``. Exact for a branch on ancestors at rest, see `discrete_response`.
+        and ``clamped``. Coordinates as in `natural_frequencies`. Exact for a branch on ancestors
+        at rest, see `discrete_response`.
     """
     p = branch_parameters(tree, species)
     response = discrete_response(p.mass, p.stiffness, p.damping, dt, clamp)
@@ -251,4 +253,5 @@ def _branch_coordinates(tree: Tree) -> dict[str, tuple]:
         "branch": ("branch", np.arange(len(tree))),
         "level": ("branch", np.array(tree.level), {"long_name": "depth, 0 for a root"}),
         "kind": ("branch", np.array(tree.kind), kinds),
+        "kind_name": ("branch", np.array(KIND_NAMES)[tree.kind]),
     }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..demo import LevelRow
     from ..species.species import Species
     from ..trees.tree import Tree
 
@@ -141,6 +142,25 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
         ).rstrip()
 
     return "\n".join([line(list(header)), line(["-" * w for w in widths]), *map(line, cells)])
+
+
+def peak_cell(row: LevelRow) -> str:
+    """The greatest angle of a level, marked where it is no measure of a sway."""
+    return _cell(row.sway_peak_deg) + ("*" if row.turned_round else "")
+
+
+def peak_notes(rows: Iterable[LevelRow]) -> list[str]:
+    """The line below a table with marked peaks."""
+    from ..demo import TURNED_ROUND
+
+    turned = [f"{row.turned_round} of {row.branches} {row.level}" for row in rows
+              if row.turned_round]  # fmt: skip
+    if not turned:
+        return []
+    return [
+        f"* above {TURNED_ROUND:g} degrees, in {', '.join(turned)}: turned round rather than "
+        "swayed (angles end at 180); windgrove.advise says what to change"
+    ]
 
 
 def _cell(item: Any) -> str:

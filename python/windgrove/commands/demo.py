@@ -10,7 +10,7 @@ import argparse
 import sys
 from typing import Any
 
-from .common import add_json, file_size, print_json, text_table
+from .common import add_json, file_size, peak_cell, peak_notes, print_json, text_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +74,7 @@ def text(report: Any) -> str:
             row.damping_ratio_realised,
             f"{100 * row.clamped_share:.0f} %",
             row.sway_rms_deg,
-            row.sway_peak_deg,
+            peak_cell(row),
         )
         for row in report.rows
     ]
@@ -83,6 +83,7 @@ def text(report: Any) -> str:
         f"{report.tree}, species {report.species}, {report.wind_speed:g} m/s, "
         f"{report.duration:g} s at 30 Hz (frequencies and ratios: medians of a level)",
         text_table(header, rows),
+        *peak_notes(report.rows),
     ]
     mean, least, most = report.wind_at_trunk
     swing = " (the swing from rest into the wind)" if report.peak_time < report.settling else ""

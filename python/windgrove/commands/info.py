@@ -78,7 +78,7 @@ def _recording(path: Path) -> dict[str, Any]:
             "  channels: " + ", ".join(f"{n} ({u})" if u else n for n, u in channels.items()),
         ]
         if "rotation" in ds and len(time):
-            from ..demo import sway_of_branches
+            from ..demo import TURNED_ROUND, sway_of_branches
 
             rms, peak = sway_of_branches(ds)
             facts["trunk_sway_rms_deg"] = float(np.degrees(rms[0]))
@@ -87,6 +87,13 @@ def _recording(path: Path) -> dict[str, Any]:
                 f"  trunk: sway {facts['trunk_sway_rms_deg']:.3g} degrees rms, "
                 f"{facts['trunk_sway_peak_deg']:.3g} at most"
             )
+            turned = facts["turned_round"] = int((np.degrees(peak) > TURNED_ROUND).sum())
+            if turned:
+                lines.append(
+                    f"  {turned} branch(es) beyond {TURNED_ROUND:g} degrees, first "
+                    f"{int(np.argmax(np.degrees(peak) > TURNED_ROUND))}: turned round rather than "
+                    "swayed; windgrove.advise says what to change"
+                )
         if "frequency" in ds:
             frequency = ds["frequency"].to_numpy()
             lines.append(

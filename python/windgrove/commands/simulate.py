@@ -15,6 +15,8 @@ from .common import (
     add_wind,
     file_size,
     make_wind,
+    peak_cell,
+    peak_notes,
     print_json,
     read_or_grow,
     text_table,
@@ -75,10 +77,12 @@ def run(options: argparse.Namespace) -> None:
         text_table(
             header,
             [
-                (r.level, r.branches, r.sway_rms_deg, r.sway_peak_deg, f"{r.clamped_share:.0%}")
+                (r.level, r.branches, r.sway_rms_deg, peak_cell(r), f"{r.clamped_share:.0%}")
                 for r in rows
             ],
-        )
+        ),
+        *peak_notes(rows),
+        sep="\n",
     )
     size = np.prod([frames, len(tree)])
     print(f"{path}: {frames} frames of {len(tree)} branches ({size:,} rows), {file_size(path)}")

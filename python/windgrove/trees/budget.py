@@ -263,7 +263,8 @@ def _reported(
         f"{changes['merge_mass_change']:.1e}, direct drag by "
         f"{changes['merge_direct_drag_change']:.1e}, the trunk's frequency by "
         f"{changes['merge_trunk_frequency_change']:.1e}, drag at the trunk by "
-        f"{changes['merge_trunk_drag_change']:.1e} ({assumed}); lengths grew by up to x {stretch:.2f}"
+        f"{changes['merge_trunk_drag_change']:.1e} ({assumed}); "
+        f"lengths grew by up to x {stretch:.2f}"
     )
     report = before.report
     return after.replace(
