@@ -240,3 +240,15 @@ def test_points_that_make_no_line_are_refused():
         fit_line([1, 1, 1], [1, 2, 3])
     with pytest.raises(ValueError, match="none given"):
         tree_sizes([])
+
+
+@pytest.mark.parametrize("window", ["hahn", None, {}, object()])
+def test_a_window_that_is_none_is_refused_by_name(window):
+    waves = np.sin(np.arange(400))
+    for spectrum in (
+        lambda: power_spectrum(waves, dt=0.1, window=window),
+        lambda: transfer_function(waves, waves, dt=0.1, window=window),
+        lambda: coherence(waves, waves, dt=0.1, window=window),
+    ):
+        with pytest.raises(ValueError, match=r"window: .* is none of scipy's"):
+            spectrum()

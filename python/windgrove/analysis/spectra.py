@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,9 @@ def power_spectrum(
         A value is not finite, steps are not uniform, or the record is too short.
     """
     array, step = _uniform(data, dt, "data")
-    options = _welch(array.sizes["time"], step, segment, overlap, window)
-    frequency, density = signal.welch(array.to_numpy(), axis=_axis(array), **options)
-    return _result(array, frequency, density, options, _squared(array), "power spectral density")
+    welch = _welch(array.sizes["time"], step, segment, overlap, window)
+    frequency, density = signal.welch(array.to_numpy(), axis=_axis(array), **welch.scipy)
+    return _result(array, frequency, density, welch, _squared(array), "power spectral density")
 
 
 def transfer_function(
@@ -87,15 +88,15 @@ def transfer_function(
     Noise in the sway does not bias the gain, noise in the wind lowers it by the share of its power.
     """
     x, y, step = _pair(wind, sway, dt, "wind", "sway")
-    options = _welch(x.sizes["time"], step, segment, overlap, window)
+    welch = _welch(x.sizes["time"], step, segment, overlap, window)
     a, b = x.to_numpy(), y.to_numpy()
-    frequency, cross = signal.csd(a, b, axis=_axis(x), **options)
-    _, power_in = signal.welch(a, axis=_axis(x), **options)
-    _, power_out = signal.welch(b, axis=_axis(x), **options)
+    frequency, cross = signal.csd(a, b, axis=_axis(x), **welch.scipy)
+    _, power_in = signal.welch(a, axis=_axis(x), **welch.scipy)
+    _, power_out = signal.welch(b, axis=_axis(x), **welch.scipy)
     with np.errstate(divide="ignore", invalid="ignore"):
         response = cross / power_in
         coherent = np.clip(np.abs(cross) ** 2 / (power_in * power_out), 0, 1)
-        error = np.sqrt((1 - coherent) / (2 * coherent * _averages(options)))
+        error = np.sqrt((1 - coherent) / (2 * coherent * welch.independent))
     unit = f"{_units(y)} / ({_units(x)})"
     parts = {
         "gain": (np.abs(response), unit, "gain of the sway over the wind"),
@@ -104,14 +105,14 @@ def transfer_function(
         "gain_error": (error, "1", "relative standard error of the gain"),
     }
     arrays = {
-        name: _result(x, frequency, values, options, units, text)
+        name: _result(x, frequency, values, welch, units, text)
         for name, (values, units, text) in parts.items()
     }
     attrs = arrays["gain"].attrs
     return xr.Dataset(
         {name: array.assign_attrs(units=array.attrs["units"]) for name, array in arrays.items()},
         attrs={
-            "coherence_threshold": _threshold(options),
+            "coherence_threshold": _threshold(welch),
             **{k: attrs[k] for k in ("resolution", "segments", "degrees_of_freedom")},
         },
     )
@@ -144,11 +145,12 @@ def coherence(
         of the frequencies: 1 - 0.05^(1/(n - 1)) for n independent segments.
     """
     x, y, step = _pair(first, second, dt, "first", "second")
-    options = _welch(x.sizes["time"], step, segment, overlap, window)
+    welch = _welch(x.sizes["time"], step, segment, overlap, window)
+    a, b = x.to_numpy(), y.to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
-        frequency, values = signal.coherence(x.to_numpy(), y.to_numpy(), axis=_axis(x), **options)
-    result = _result(x, frequency, np.clip(values, 0, 1), options, "1", "squared coherence")
-    return result.assign_attrs(threshold=_threshold(options))
+        frequency, values = signal.coherence(a, b, axis=_axis(x), **welch.scipy)
+    result = _result(x, frequency, np.clip(values, 0, 1), welch, "1", "squared coherence")
+    return result.assign_attrs(threshold=_threshold(welch))
 
 
 def _uniform(
@@ -200,9 +202,31 @@ def _pair(
     return x.assign_attrs(attrs[0]), y.transpose(*x.dims).assign_attrs(attrs[1]), step
 
 
-def _welch(
-    count: int, step: float, segment: float | None, overlap: float, window: str
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Welch:
+    """How a record is cut into segments, and how many that makes."""
+
+    rate: float  # Hz
+    size: int  # samples of a segment
+    overlap: int  # samples that the next one repeats
+    window: str
+    segments: int
+    independent: int  # segments that do not overlap
+
+    @property
+    def scipy(self) -> dict[str, Any]:
+        """Arguments of scipy's estimators."""
+        return {
+            "fs": self.rate,
+            "nperseg": self.size,
+            "noverlap": self.overlap,
+            "window": self.window,
+            "detrend": "constant",
+        }
+
+
+def _welch(count: int, step: float, segment: float | None, overlap: float, window: str) -> _Welch:
+    """The segments of a record of `count` samples; options as of `power_spectrum`."""
     share = checks.number(overlap, "overlap", low=0, high=0.95)
     if segment is None:
         size = max(count // 4, 16)
@@ -213,29 +237,25 @@ def _welch(
             f"segment: expected {8 * step:g} to {count * step:g} s for this record, got "
             f"{size * step:g}"
         )
-    options = {"fs": 1 / step, "nperseg": size, "noverlap": int(share * size), "window": window}
-    options["detrend"] = "constant"
-    return _Options(options, count)
+    try:
+        signal.get_window(window, size)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"window: {window!r} is none of scipy's: {error}") from None
+    repeated = int(share * size)
+    return _Welch(
+        rate=1 / step,
+        size=size,
+        overlap=repeated,
+        window=window,
+        segments=1 + (count - size) // (size - repeated),
+        independent=max(count // size, 1),
+    )
 
 
-class _Options(dict):
-    """Arguments of scipy's estimators; knows how many segments they give."""
-
-    def __init__(self, options: dict[str, Any], count: int) -> None:
-        super().__init__(options)
-        hop = options["nperseg"] - options["noverlap"]
-        self.segments = 1 + (count - options["nperseg"]) // hop
-        self.independent = max(count // options["nperseg"], 1)
-
-
-def _averages(options: Any) -> int:
-    return options.independent
-
-
-def _threshold(options: Any) -> float:
-    if options.independent < 2:
+def _threshold(welch: _Welch) -> float:
+    if welch.independent < 2:
         raise ValueError("segment: coherence needs at least two segments that do not overlap")
-    return float(1 - 0.05 ** (1 / (options.independent - 1)))
+    return float(1 - 0.05 ** (1 / (welch.independent - 1)))
 
 
 def _axis(array: xr.DataArray) -> int:
@@ -255,7 +275,7 @@ def _result(
     array: xr.DataArray,
     frequency: NDArray[np.float64],
     values: NDArray[Any],
-    options: Any,
+    welch: _Welch,
     units: str,
     text: str,
 ) -> xr.DataArray:
@@ -269,6 +289,6 @@ def _result(
         units=units,
         long_name=text,
         resolution=float(frequency[1]),
-        segments=options.segments,
-        degrees_of_freedom=2 * options.independent,
+        segments=welch.segments,
+        degrees_of_freedom=2 * welch.independent,
     )
