@@ -128,6 +128,8 @@ typedef struct run {
     const bench_case* cases; // the program's, then the two limits
     size_t count, fma, copy;
     measured* seen;
+    measured* beside; // the same cases by another instruction set, or NULL
+    const char* other;
     int rounds;
 } run;
 
@@ -153,10 +155,12 @@ static void print_case(const run* r, size_t n, int csv)
                                                         &r->seen[r->copy], m, r->rounds,
                                                         c->bytes * c->items / (2.0 * COPY_BYTES))
                                           : (double)NAN;
+    const double over = r->beside ? median_ratio(&r->beside[n], m, r->rounds, 1.0) : (double)NAN;
     printf(
-        csv ? "%s,%s,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g\n"
-            : "%-34s %-7s %9.3f %9.3f %9.3f %10.1f %8.2f %8.1f %8.1f\n",
-        c->name, c->item, middle, low, high, middle * c->items * 1e-3, faster, of_peak, of_copy);
+        csv ? "%s,%s,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g\n"
+            : "%-34s %-7s %9.3f %9.3f %9.3f %10.1f %8.2f %8.1f %8.1f %8.3f\n",
+        c->name, c->item, middle, low, high, middle * c->items * 1e-3, faster, of_peak, of_copy,
+        over);
 }
 
 static void print_table(const run* r, int csv)
@@ -173,8 +177,8 @@ static void print_table(const run* r, int csv)
             1e-9 * r->cases[r->fma].items / quantile(r->seen[r->fma].time, r->rounds, 0.5),
             2e-9 * COPY_BYTES / quantile(r->seen[r->copy].time, r->rounds, 0.5));
         printf(
-            "%-34s %-7s %9s %9s %9s %10s %8s %8s %8s\n", "case", "item", "ns/item", "quarter",
-            "3/4", "us/call", "x ref", "% peak", "% copy");
+            "%-34s %-7s %9s %9s %9s %10s %8s %8s %8s %8s\n", "case", "item", "ns/item", "quarter",
+            "3/4", "us/call", "x ref", "% peak", "% copy", r->other ? r->other : "-");
     }
     for (size_t n = 0; n < r->count; ++n)
         if (r->cases[n].item && r->seen[n].calls > 0)
@@ -194,9 +198,30 @@ static void choose(const run* r, const char* filter)
     }
 }
 
+// One round: every chosen case and, in turn, the same by the other instruction set. The first of two
+// would find the caches of another case: both have a call of their own before.
+static void measure_round(const run* r, int round, const char* own)
+{
+    for (size_t n = 0; n < r->count; ++n) {
+        if (r->seen[n].calls == 0)
+            continue;
+        if (!r->beside || !r->cases[n].item) {
+            r->seen[n].time[round] = measure(&r->cases[n], r->seen[n].calls);
+            continue;
+        }
+        for (int half = 0; half < 2; ++half) {
+            const int others = (half + round) % 2;
+            (void)wg_isa_force(others ? r->other : own);
+            measure(&r->cases[n], 1);
+            (others ? r->beside : r->seen)[n].time[round] = measure(&r->cases[n], r->seen[n].calls);
+        }
+        (void)wg_isa_force(own);
+    }
+}
+
 int bench_main(int argc, char** argv, const bench_case* cases, size_t count)
 {
-    const char* filter = NULL;
+    const char *filter = NULL, *other = NULL, *own = wg_isa_name();
     int rounds = 21, csv = 0;
     for (int n = 1; n < argc; ++n) {
         if (strcmp(argv[n], "--csv") == 0)
@@ -207,9 +232,16 @@ int bench_main(int argc, char** argv, const bench_case* cases, size_t count)
             rounds = atoi(argv[++n]);
         else if (strcmp(argv[n], "--filter") == 0 && n + 1 < argc)
             filter = argv[++n];
+        else if (
+            strcmp(argv[n], "--against") == 0 && n + 1 < argc &&
+            wg_isa_force(argv[n + 1]) == WG_OK && wg_isa_force(own) == WG_OK)
+            other = argv[++n];
         else {
             fprintf(
-                stderr, "usage: %s [--rounds N] [--filter TEXT] [--csv] [--cpu-time]\n", argv[0]);
+                stderr,
+                "usage: %s [--rounds N] [--filter TEXT] [--csv] [--cpu-time] "
+                "[--against INSTRUCTION_SET]\n",
+                argv[0]);
             return 2;
         }
     }
@@ -217,14 +249,15 @@ int bench_main(int argc, char** argv, const bench_case* cases, size_t count)
 
     bench_case* all = calloc(count + 2, sizeof *all);
     measured* seen = calloc(count + 2, sizeof *seen);
-    if (!all || !seen)
+    measured* beside = other ? calloc(count + 2, sizeof *beside) : NULL;
+    if (!all || !seen || (other && !beside))
         return 1;
     memcpy(all, cases, count * sizeof *all);
     all[count] =
         (bench_case){ "fma peak", bench_fma_peak, NULL, bench_fma_flops(), NULL, 0, 0, NULL };
     all[count + 1] =
         (bench_case){ "copy", copy_once, bench_array(2 * COPY_BYTES), 1.0, NULL, 0, 0, NULL };
-    const run r = { all, count + 2, count, count + 1, seen, rounds };
+    const run r = { all, count + 2, count, count + 1, seen, beside, other, rounds };
 
     choose(&r, filter);
     for (size_t n = 0; n < r.count; ++n)
@@ -233,11 +266,10 @@ int bench_main(int argc, char** argv, const bench_case* cases, size_t count)
             seen[n].calls = 1 + (int)(SHORTEST / measure(&all[n], 1));
         }
     for (int round = 0; round < rounds; ++round)
-        for (size_t n = 0; n < r.count; ++n)
-            if (seen[n].calls > 0)
-                seen[n].time[round] = measure(&all[n], seen[n].calls);
+        measure_round(&r, round, own);
     print_table(&r, csv);
     free(all);
     free(seen);
+    free(beside);
     return 0;
 }

@@ -8,7 +8,9 @@
 // A benchmark program fills an array of cases and returns bench_main(argc, argv, cases, count).
 // Options: --rounds N (default 21), --filter TEXT (cases whose name contains it, their references
 // and the limits), --csv (one line a case, for scripts), --cpu-time (processor time of the calling
-// thread instead of wall time: for machines shared with others; says nothing of several threads).
+// thread instead of wall time: for machines shared with others; says nothing of several threads),
+// --against SET (every case also with that instruction set, in turn; the last column is how many
+// times as long it takes; WINDGROVE_ISA names the first).
 #pragma once
 
 #include <stddef.h>

@@ -6,21 +6,36 @@
 #include "support/kernel_table.h"
 
 extern const wgi_kernel_table wgi_kernel_table_scalar;
-#ifdef WGI_HAVE_AVX2
-extern const wgi_kernel_table wgi_kernel_table_avx2;
+#ifdef WGI_HAVE_X86
+extern const wgi_kernel_table wgi_kernel_table_avx2, wgi_kernel_table_avx512;
 #endif
 
 static _Atomic(const wgi_kernel_table*) active;
 
+// The sets that this build and processor have, the plainest first. The compilers' run-time support
+// counts a set only where the system saves its registers too (XGETBV).
+static int32_t find_tables(const wgi_kernel_table* found[WG_MOST_ISAS])
+{
+    int32_t count = 0;
+    found[count++] = &wgi_kernel_table_scalar;
+#ifdef WGI_HAVE_X86
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+        !__builtin_cpu_supports("bmi2"))
+        return count;
+    found[count++] = &wgi_kernel_table_avx2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        found[count++] = &wgi_kernel_table_avx512;
+#endif
+    return count;
+}
+
 static const wgi_kernel_table* find_table(const char* name)
 {
-    if (strcmp(name, "scalar") == 0)
-        return &wgi_kernel_table_scalar;
-#ifdef WGI_HAVE_AVX2
-    if (strcmp(name, "avx2") == 0 && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
-        return &wgi_kernel_table_avx2;
-#endif
+    const wgi_kernel_table* found[WG_MOST_ISAS];
+    for (int32_t n = find_tables(found) - 1; n >= 0; --n)
+        if (strcmp(found[n]->isa, name) == 0)
+            return found[n];
     return NULL;
 }
 
@@ -28,9 +43,9 @@ static const wgi_kernel_table* choose_table(void)
 {
     const char* wanted = getenv("WINDGROVE_ISA");
     const wgi_kernel_table* table = wanted ? find_table(wanted) : NULL;
-    if (!table)
-        table = find_table("avx2");
-    return table ? table : &wgi_kernel_table_scalar;
+    const wgi_kernel_table* found[WG_MOST_ISAS];
+    const int32_t count = find_tables(found);
+    return table ? table : found[count - 1];
 }
 
 // Racing first calls all store the same pointer.
@@ -47,6 +62,15 @@ const wgi_kernel_table* wgi_kernels(void)
 const char* wg_isa_name(void)
 {
     return wgi_kernels()->isa;
+}
+
+int32_t wg_isa_names(const char* names[WG_MOST_ISAS])
+{
+    const wgi_kernel_table* found[WG_MOST_ISAS];
+    const int32_t count = find_tables(found);
+    for (int32_t n = 0; n < count; ++n)
+        names[n] = found[n]->isa;
+    return count;
 }
 
 wg_status wg_isa_force(const char* name)

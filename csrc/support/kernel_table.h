@@ -3,6 +3,9 @@
 // Each room lists its kernels in a `kernels.def` as WGI_KERNEL(return type, name, (arguments)).
 // A kernel's source is compiled once per instruction set and defines WGI_ISA(name); callers reach
 // it as wgi_kernels()->name. Adding a kernel touches its source and its room's list, nothing here.
+//
+// A kernel listed as WGI_KERNEL_512 has a body for AVX-512 as well (32 registers and masks, still
+// eight lanes); in that set's table all others are those of AVX2: decision 0002 says which and why.
 #pragma once
 
 #include "support/kernel_types.h"
@@ -15,12 +18,14 @@
 typedef struct wgi_kernel_table {
     const char* isa;
 #define WGI_KERNEL(type, name, arguments) type(*name) arguments;
+#define WGI_KERNEL_512 WGI_KERNEL
 #include "recording/kernels.def"
 #include "support/kernels.def"
 #include "sway/kernels.def"
 #include "trees/kernels.def"
 #include "wind/kernels.def"
 #undef WGI_KERNEL
+#undef WGI_KERNEL_512
 } wgi_kernel_table;
 
 const wgi_kernel_table* wgi_kernels(void);

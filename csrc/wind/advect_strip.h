@@ -34,7 +34,9 @@ WGI_INLINE wgf8 lerp(wgf8 a, wgf8 b, wgf8 t)
 WGI_INLINE wgf8 load_once(const float* p)
 {
     wgf8 v = wgf8_load(p);
-#if defined(__AVX2__)
+#if defined(__AVX512VL__)
+    __asm__("" : "+v"(v));
+#elif defined(__AVX2__)
     __asm__("" : "+x"(v));
 #endif
     return v;

@@ -21,6 +21,30 @@ def data_folder() -> Path | None:
     return next((path for path in candidates if path.is_dir()), None)
 
 
+@pytest.fixture(params=["scalar", "avx2", "avx512"])
+def isa(request):
+    """Each instruction set in turn; the one that was active comes back afterwards."""
+    from windgrove import _kernels
+
+    before = _kernels.isa()
+    try:
+        _kernels.force_isa(request.param)
+    except ValueError:
+        pytest.skip(f"this build or processor has no {request.param}")
+    yield request.param
+    _kernels.force_isa(before)
+
+
+@pytest.fixture
+def instruction_sets():
+    """The names of those that are here; the one that was active comes back afterwards."""
+    from windgrove import _kernels
+
+    before = _kernels.isa()
+    yield _kernels.instruction_sets()
+    _kernels.force_isa(before)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     folder = data_folder()

@@ -12,17 +12,6 @@ from windgrove.wind.protocol import GridView, Prevailing, WindView
 TRILINEAR = 4 * 2.0**-23
 
 
-@pytest.fixture(params=["scalar", "avx2"])
-def isa(request):
-    before = _kernels.isa()
-    try:
-        _kernels.force_isa(request.param)
-    except ValueError:
-        pytest.skip(f"no {request.param} here")
-    yield request.param
-    _kernels.force_isa(before)
-
-
 def nested(rng, base=(0.0, 0.0, 0.0), profile="none"):
     """Three nested grids of random velocities around `base`."""
     levels = []
@@ -94,12 +83,12 @@ def test_the_nested_sample_equals_its_twin(isa, profile):
     assert_allclose(got, reference.sample_wind(view, points), rtol=0, atol=2e-5)
 
 
-def test_instruction_sets_and_threads_change_no_bit():
+def test_instruction_sets_and_threads_change_no_bit(instruction_sets):
     rng = np.random.default_rng(5)
     view = nested(rng, profile="log")
     points = rng.uniform(-14, 14, (5001, 3))
-    before, seen = _kernels.isa(), []
-    for name in ("scalar", before):
+    seen = []
+    for name in instruction_sets:
         _kernels.force_isa(name)
         seen += [kernels.sample_wind(view, points, threads=n) for n in (1, 2, 5)]
     for other in seen[1:]:

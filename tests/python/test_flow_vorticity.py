@@ -10,17 +10,6 @@ SHAPES = [(3, 3, 3), (5, 5, 5), (4, 9, 12), (5, 6, 9), (6, 5, 11), (7, 8, 12), (
           (9, 60, 14), (18, 20, 21)]  # fmt: skip
 
 
-@pytest.fixture(params=["scalar", "avx2"])
-def isa(request):
-    before = _kernels.isa()
-    try:
-        _kernels.force_isa(request.param)
-    except ValueError:
-        pytest.skip(f"no {request.param} here")
-    yield request.param
-    _kernels.force_isa(before)
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("share", [0.0, 0.03])
 def test_the_kernel_equals_its_twin(isa, shape, share):
@@ -93,12 +82,12 @@ def test_epsilon_zero_changes_nothing_and_the_force_is_linear_in_it():
 
 
 @pytest.mark.parametrize("solids", [False, True])
-def test_instruction_sets_and_threads_change_no_bit(solids):
+def test_instruction_sets_and_threads_change_no_bit(instruction_sets, solids):
     rng = np.random.default_rng(3)
     velocity = rng.normal(size=(3, 9, 61, 70)).astype(np.float32)
     solid = rng.random(velocity.shape[1:]) < 0.05 if solids else None
-    before, seen = _kernels.isa(), []
-    for name in ("scalar", before):
+    seen = []
+    for name in instruction_sets:
         _kernels.force_isa(name)
         for threads in (1, 2, 7):
             seen.append(kernels.confine_vorticity(velocity, 0.5, 0.1, 0.6, solid, threads=threads))

@@ -90,7 +90,7 @@ packer = ChunkPacker((4099,), (1, 4099))
 print(hashlib.sha256(packer.pack(items, (0, 4099), coded=True)).hexdigest())
 """
     found = set()
-    for isa in ("scalar", "avx2"):
+    for isa in ("scalar", "avx2", "avx512"):
         run = subprocess.run(
             [sys.executable, "-c", script], env={"WINDGROVE_ISA": isa, "PATH": "/usr/bin:/bin"},
             capture_output=True, text=True,

@@ -21,13 +21,6 @@ PROJECTIONS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def same_isa_afterwards():
-    before = _kernels.isa()
-    yield
-    _kernels.force_isa(before)
-
-
 def run(threads, projection, advection, levels=3):
     """Eight steps among solids at rest and in motion, with forces, an air source, a profile and a
     focus that moves to and fro; 22 cells a row, so that no row is a whole number of vectors."""
@@ -68,12 +61,13 @@ def assert_same(state, expected):
 
 @pytest.mark.parametrize("advection", ["semi_lagrangian", "maccormack"])
 @pytest.mark.parametrize("name", PROJECTIONS)
-def test_a_run_has_the_same_bits_for_all_threads_and_instruction_sets(name, advection):
+def test_a_run_has_the_same_bits_for_all_threads_and_instruction_sets(
+    instruction_sets, name, advection
+):
     """Equal, signs of zeros included: no bound is needed, as no kernel gives up equal bits."""
-    fastest = _kernels.isa()
     expected = run(1, PROJECTIONS[name], advection)
     assert all(np.isfinite(v).all() for v in expected.velocity)
-    for isa in (fastest, "scalar"):
+    for isa in instruction_sets:
         _kernels.force_isa(isa)
         for threads in (1, 2, 3, 5):
             assert_same(run(threads, PROJECTIONS[name], advection), expected)

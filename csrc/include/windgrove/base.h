@@ -37,9 +37,18 @@ typedef struct wg_exec {
 
 #define WG_MAX_THREADS 64
 
-/// Name of the active instruction set: "scalar" or "avx2". Chosen once, at the first call, from
-/// the processor; the environment variable WINDGROVE_ISA forces one.
+/// Most instruction sets that a build holds.
+#define WG_MOST_ISAS 3
+
+/// Name of the active instruction set: "scalar", "avx2" or "avx512". Chosen once, at the first call:
+/// the last that the processor and the system support; the environment variable WINDGROVE_ISA forces
+/// one. All give the same bits.
 WG_API const char* wg_isa_name(void);
+
+/// The instruction sets that this build, processor and system have.
+/// @param names Their names are put here, the plainest first: static storage.
+/// @return How many; one at least.
+WG_API int32_t wg_isa_names(const char* names[WG_MOST_ISAS]);
 
 /// Forces an instruction set by name, for tests and benchmarks. Not while kernels run.
 /// @return WG_OK, or WG_ERR_VALUE where this build or processor has no such set.

@@ -52,5 +52,5 @@ _wanted = _os.environ.get("WINDGROVE_ISA")
 if _wanted and _wanted != _kernels.isa():
     raise ImportError(
         f"WINDGROVE_ISA: this build and processor have no {_wanted!r}; "
-        f"they chose {_kernels.isa()!r}; expected 'scalar' or 'avx2'"
+        f"they chose {_kernels.isa()!r}; expected one of {_kernels.instruction_sets()}"
     )
