@@ -5,7 +5,6 @@
 #include "wind/project_rows.h"
 
 static const uint64_t eight_open = 0x7f7f7f7f7f7f7f7fu;
-static const uint64_t eight_sixes = 0x0606060606060606u;
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
@@ -55,24 +54,63 @@ mark_cells(const uint8_t* solid, const wgi_strides* s, int count, uint8_t* faces
     memcpy(open, &number, kept);
 }
 
-static void find_columns(const wgi_projection* p, int32_t j)
+// Solid eights are left out where that saves more than it costs to begin anew beside them.
+enum { WORTH_LEAVING_OUT = 12 };
+
+// Rows from `k` on whose numbers of open faces are those of row k, in `wide` eights.
+static uint32_t equal_rows(const wgi_project_grid* g, const uint8_t* open, int32_t k, size_t wide)
+{
+    uint32_t count = 1;
+    while (k + (int32_t)count <= g->nz && memcmp(open, open + count * g->pitch, 8 * wide) == 0)
+        ++count;
+    return count;
+}
+
+// Eights from `first` on that are solid like the first one, or not like it.
+static size_t equal_kinds(const uint8_t* open, size_t first, size_t wide)
+{
+    const bool solid = wgi_eight_bytes(open + 8 * first) == 0;
+    size_t end = first + 1;
+    while (end < wide && (wgi_eight_bytes(open + 8 * end) == 0) == solid)
+        ++end;
+    return end - first;
+}
+
+// Cuts equal rows where eights of them are solid; returns the end of the list.
+static wgi_strip*
+cut_rows(const uint8_t* open, uint32_t at, uint32_t count, size_t wide, wgi_strip* to)
+{
+    wgi_strip* begin = to;
+    for (size_t first = 0, next; first < wide; first = next) {
+        next = first + equal_kinds(open, first, wide);
+        const bool solid = wgi_eight_bytes(open + 8 * first) == 0;
+        const bool leave_out = solid && (next - first) * count >= WORTH_LEAVING_OUT;
+        // What is not left out goes on with what is before it.
+        if (to > begin && !to[-1].solid && !leave_out)
+            to[-1].wide = (uint16_t)(to[-1].wide + (next - first));
+        else
+            *to++ =
+                (wgi_strip){ at + 8 * (uint32_t)first, count, (uint16_t)(next - first), leave_out };
+    }
+    return to;
+}
+
+static void find_strips(const wgi_projection* p, int32_t j)
 {
     const wgi_project_grid* g = &p->grid;
-    const size_t count = (g->pitch - 8) / 8;
-    for (size_t n = 0; n < count; ++n) {
-        wgi_column c = { g->nz + 1, 0, true };
-        const uint8_t* open = p->open + wgi_project_cell(g, 1, j, 1) + 8 * n;
-        for (int32_t k = 1; k <= g->nz; ++k, open += g->pitch) {
-            const uint64_t eight = wgi_eight_bytes(open);
-            if (eight == 0)
-                continue;
-            c.begin = k < c.begin ? k : c.begin;
-            // A level of solids in between closes faces too.
-            c.open = c.open && eight == eight_sixes && (c.end == 0 || c.end == k);
-            c.end = k + 1;
+    const size_t columns = (g->pitch - 8) / 8;
+    wgi_strip *list = p->strip + (size_t)(j - 1) * wgi_project_eights(g), *to = list;
+    for (size_t first = 0; first < columns; first += WGI_STRIP_EIGHTS) {
+        const size_t rest = columns - first;
+        const size_t wide = rest < WGI_STRIP_EIGHTS ? rest : WGI_STRIP_EIGHTS;
+        uint32_t count;
+        for (int32_t k = 1; k <= g->nz; k += (int32_t)count) {
+            const size_t at = wgi_project_cell(g, 1, j, k) + 8 * first;
+            count = equal_rows(g, p->open + at, k, wide);
+            to = cut_rows(p->open + at, (uint32_t)(at - (size_t)j * g->slab), count, wide, to);
         }
-        p->column[(size_t)(j - 1) * count + n] = c;
     }
+    p->strips[j - 1] = (uint32_t)(to - list);
 }
 
 // Axes along which a cell of air among eight has a closed face, 0 where all are open and WGI_KINDS
@@ -141,7 +179,7 @@ void WGI_ISA(project_faces)(const wgi_projection* p, int32_t begin, int32_t end)
         for (int32_t k = 1; k <= g->nz; ++k)
             mark_row(p, &s, j, k);
         sort_eights(p, j);
-        if (p->column)
-            find_columns(p, j);
+        if (p->strip)
+            find_strips(p, j);
     }
 }

@@ -224,23 +224,6 @@ static void fill_phi(const wgi_projection* p, int32_t j)
     }
 }
 
-// Reciprocals of the open faces, for SOR everywhere, for Jacobi where a column has closed ones.
-static void fill_weights(const wgi_projection* p, int32_t j)
-{
-    const wgi_project_grid* g = &p->grid;
-    const size_t columns = (g->pitch - 8) / 8;
-    for (size_t n = 0; n < columns; ++n) {
-        const wgi_column c = p->column[(size_t)(j - 1) * columns + n];
-        const int32_t begin = p->jacobi ? c.begin : 1, end = p->jacobi ? c.end : g->nz + 1;
-        if (p->jacobi && c.open)
-            continue;
-        for (int32_t k = begin; k < end; ++k) {
-            const size_t at = wgi_project_cell(g, 1, j, k) + 8 * n;
-            wgf8_store(p->weight + at, wgi_reciprocals(p->open + at));
-        }
-    }
-}
-
 void WGI_ISA(project_start)(const wgi_projection* p, int32_t begin, int32_t end)
 {
     for (int32_t j = begin; j < end; ++j) {
@@ -249,8 +232,6 @@ void WGI_ISA(project_start)(const wgi_projection* p, int32_t begin, int32_t end)
             clear_around(&p->grid, p->other, j);
         if (p->fill)
             fill_phi(p, j);
-        if (p->weight && (p->masked || !p->jacobi))
-            fill_weights(p, j);
         WGI_ISA(project_right_side)(p, j, j + 1);
     }
 }

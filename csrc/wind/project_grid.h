@@ -24,12 +24,21 @@ static inline size_t wgi_project_cell(const wgi_project_grid* grid, int32_t i, i
     return (size_t)j * grid->slab + (size_t)k * grid->pitch + 7 + (size_t)i;
 }
 
-/// What there is to do in one column of eight cells a level, z from `begin` to `end` - 1 (from 1):
-/// below and above all cells are solid; `open`: in between no face is closed.
-typedef struct wgi_column {
-    int32_t begin, end;
-    bool open;
-} wgi_column;
+/// Eights of a slab, those at the end of rows that are shorter counted.
+static inline size_t wgi_project_eights(const wgi_project_grid* grid)
+{
+    return (grid->pitch - 8) / 8 * (size_t)grid->nz;
+}
+
+/// Eights side by side on rows one above the other, each row with the same number of open faces at
+/// the same place: what a sweep does in one go.
+enum { WGI_STRIP_EIGHTS = 6 };
+typedef struct wgi_strip {
+    uint32_t at;    // of the first cell, from the beginning of the slab
+    uint32_t count; // rows
+    uint16_t wide;  // eights, WGI_STRIP_EIGHTS at most
+    bool solid;     // all of them without an open face
+} wgi_strip;
 
 /// Eight neighbouring cells of a row, at a multiple of eight: level from 1, place from 0.
 typedef struct wgi_eight {
@@ -62,8 +71,8 @@ typedef struct wgi_projection {
     float* phi;            // scratch: zeroed outside the air cells
     float* other;          // scratch: the second array of ping-pong sweeps
     uint8_t* open;         // scratch: number of open faces of an air cell, 0 elsewhere
-    float* weight;         // scratch, sweeps alone: 1 / open in the columns that are not open
-    wgi_column* column;    // scratch, the same: [ny][(pitch - 8) / 8]
+    wgi_strip* strip;      // scratch, sweeps alone: [ny][eights of a slab]
+    uint32_t* strips;      // scratch, the same: how many in each slab
     uint8_t* faces;        // scratch: which of them (bits 0 to 5), and 0x40 for an air cell
     wgi_eight* eight;      // scratch: [ny][nz (pitch - 8) / 8], by slabs, sorted by kind
     wgi_eights* eights;    // scratch: [ny]

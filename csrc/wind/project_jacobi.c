@@ -6,57 +6,101 @@
 
 #include "wind/project_stencil.h"
 
-// One column of vectors, `count` of them up along z: what is below is still in a register when the
-// next one is met.
-WGI_INLINE void jacobi_column(
-    const wgi_projection* p, const float* from, float* to, size_t at, int32_t count,
-    const bool masked)
+typedef struct sweep_arrays {
+    const float *from, *right_side;
+    float* to;
+    size_t pitch, slab;
+} sweep_arrays;
+
+// `count` rows of a few eights, one above the other, whose weights stay in registers: those of a
+// vertical wall are the same from the ground to the roof. `open` has the first row's open faces.
+WGI_INLINE void sweep_rows(
+    const sweep_arrays* arrays, size_t at, uint32_t count, const uint8_t* open, const int wide)
 {
-    const size_t pitch = p->grid.pitch, slab = p->grid.slab;
-    // Read once: for all the compiler knows a store could change them.
-    const float *right_side = p->right_side, *weights = p->weight;
-    wgf8 below = wgf8_load(from + at - pitch), here = wgf8_load(from + at);
-    for (int32_t k = 0; k < count; ++k, at += pitch) {
-        const float* phi = from + at;
-        const wgf8 above = wgf8_load(phi + pitch);
-        const wgf8 x = wgf8_load(phi - 1) + wgf8_load(phi + 1);
-        const wgf8 y = wgf8_load(phi - slab) + wgf8_load(phi + slab);
-        const wgf8 sum = (x + y) + (below + above);
-        const wgf8 weight = masked ? wgf8_load(weights + at) : wgf8_set(1.0f / 6.0f);
-        wgf8_store(to + at, weight * (sum - wgf8_load(right_side + at)));
-        below = here;
-        here = above;
+    // A copy, so that the compiler knows that no store changes it.
+    const sweep_arrays a = *arrays;
+    wgf8 weight[WGI_STRIP_EIGHTS];
+#pragma GCC unroll 6
+    for (int n = 0; n < wide; ++n)
+        weight[n] = wgi_reciprocals(open + 8 * n);
+    for (uint32_t k = 0; k < count; ++k, at += a.pitch)
+#pragma GCC unroll 6
+        for (int n = 0; n < wide; ++n) {
+            const size_t cell = at + 8 * (size_t)n;
+            const wgf8 sum = wgi_neighbour_sum(a.from + cell, a.pitch, a.slab);
+            wgf8_store(a.to + cell, weight[n] * (sum - wgf8_load(a.right_side + cell)));
+        }
+}
+
+static void
+sweep_strip(const sweep_arrays* a, size_t at, uint32_t count, const uint8_t* open, uint32_t wide)
+{
+    switch (wide) {
+    case 1:
+        sweep_rows(a, at, count, open, 1);
+        break;
+    case 2:
+        sweep_rows(a, at, count, open, 2);
+        break;
+    case 3:
+        sweep_rows(a, at, count, open, 3);
+        break;
+    case 4:
+        sweep_rows(a, at, count, open, 4);
+        break;
+    case 5:
+        sweep_rows(a, at, count, open, 5);
+        break;
+    default:
+        sweep_rows(a, at, count, open, WGI_STRIP_EIGHTS);
     }
 }
 
-// Solid blocks at the two ends of a column are left out: phi is and stays 0 there.
-static void masked_slab(const wgi_projection* p, const float* from, float* to, int32_t j)
+static void clear_rows(const sweep_arrays* a, size_t at, uint32_t count, uint32_t wide)
+{
+    for (uint32_t k = 0; k < count; ++k, at += a->pitch)
+        for (uint32_t n = 0; n < wide; ++n)
+            wgf8_store(a->to + at + 8 * (size_t)n, wgf8_set(0.0f));
+}
+
+static void sweep_sorted(const wgi_projection* p, const sweep_arrays* a, int32_t j)
 {
     const wgi_project_grid* g = &p->grid;
-    const size_t columns = (g->pitch - 8) / 8;
-    for (size_t n = 0; n < columns; ++n) {
-        const wgi_column c = p->column[(size_t)(j - 1) * columns + n];
-        const size_t at = wgi_project_cell(g, 1, j, c.begin) + 8 * n;
-        if (c.end <= c.begin)
-            continue;
-        if (c.open)
-            jacobi_column(p, from, to, at, c.end - c.begin, false);
+    const size_t most = wgi_project_eights(g);
+    const wgi_strip* list = p->strip + (size_t)(j - 1) * most;
+    const wgi_strip* end = list + p->strips[j - 1];
+    for (const wgi_strip* s = list; s < end; ++s) {
+        const size_t at = (size_t)j * g->slab + s->at;
+        if (s->solid)
+            clear_rows(a, at, s->count, s->wide);
         else
-            jacobi_column(p, from, to, at, c.end - c.begin, true);
+            sweep_strip(a, at, s->count, p->open + at, s->wide);
+    }
+}
+
+static void sweep_open(const wgi_projection* p, const sweep_arrays* a, int32_t j)
+{
+    const wgi_project_grid* g = &p->grid;
+    uint8_t open[8 * WGI_STRIP_EIGHTS];
+    memset(open, 6, sizeof open);
+    const uint32_t columns = (uint32_t)((g->pitch - 8) / 8);
+    for (uint32_t first = 0; first < columns; first += WGI_STRIP_EIGHTS) {
+        const uint32_t rest = columns - first;
+        const size_t at = wgi_project_cell(g, 1, j, 1) + 8 * (size_t)first;
+        sweep_strip(
+            a, at, (uint32_t)g->nz, open, rest < WGI_STRIP_EIGHTS ? rest : WGI_STRIP_EIGHTS);
     }
 }
 
 void WGI_ISA(project_jacobi_sweep)(
     const wgi_projection* p, const float* from, float* to, int32_t begin, int32_t end)
 {
+    const sweep_arrays a = { from, p->right_side, to, p->grid.pitch, p->grid.slab };
     for (int32_t j = begin; j < end; ++j) {
-        if (p->masked) {
-            masked_slab(p, from, to, j);
-            continue;
-        }
-        const size_t first = wgi_project_cell(&p->grid, 1, j, 1);
-        for (int32_t i = 0; i < p->grid.nx; i += 8)
-            jacobi_column(p, from, to, first + (size_t)i, p->grid.nz, false);
+        if (p->masked)
+            sweep_sorted(p, &a, j);
+        else
+            sweep_open(p, &a, j);
     }
 }
 

@@ -129,8 +129,11 @@ static void carve_faces(wgi_project_call* call, wgi_arena* arena)
     p->faces = wgi_arena_take(arena, g->size);
     p->eight = wgi_arena_take(arena, columns * (size_t)g->nz * sizeof *p->eight);
     p->eights = wgi_arena_take(arena, (size_t)g->ny * sizeof *p->eights);
-    if (sweeps(call))
-        p->column = wgi_arena_take(arena, columns * sizeof *p->column);
+    if (sweeps(call)) {
+        const size_t eights = (size_t)g->ny * wgi_project_eights(g);
+        p->strip = wgi_arena_take(arena, eights * sizeof *p->strip);
+        p->strips = wgi_arena_take(arena, (size_t)g->ny * sizeof *p->strips);
+    }
 }
 
 static void carve_null(wgi_project_call* call, wgi_arena* arena)
@@ -148,8 +151,6 @@ static void carve_fields(wgi_project_call* call, wgi_arena* arena)
     p->right_side = wgi_arena_take(arena, bytes);
     p->phi = wgi_arena_take(arena, bytes);
     p->other = wgi_arena_take(arena, bytes);
-    if (sweeps(call))
-        p->weight = wgi_arena_take(arena, bytes);
     call->slab_sums = wgi_arena_take(arena, (size_t)p->grid.ny * sizeof(double));
 }
 

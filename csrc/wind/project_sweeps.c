@@ -223,7 +223,7 @@ static void plain_jacobi_sweeps(wgi_project_call* call, int32_t count)
 {
     const wgi_projection* p = &call->projection;
     const bool alone = !call->exec || call->exec->threads <= 1;
-    const int32_t skewed = alone && !p->masked ? skewed_sweeps(&p->grid) : 0;
+    const int32_t skewed = alone ? skewed_sweeps(&p->grid) : 0;
     if (skewed)
         skewed_jacobi_sweeps(call, count, skewed);
     else
