@@ -147,6 +147,7 @@ WGI_INLINE strip turned(const strip* s)
     strip other = *s;
     for (int axis = 0; axis < 3; ++axis) {
         other.step[axis] = -s->step[axis];
+        other.back[axis] = ~s->back[axis];
         other.far[axis] = -s->far[axis];
     }
     return other;
@@ -212,7 +213,7 @@ correct_open_list(const wgi_advect_job* job, const tile* t, const lists* l, int 
     for (unsigned n = 0; n < l->count[list]; ++n) {
         const ptrdiff_t at = cell_of(job, t, l->place[list][n]);
         strip s = strip_at(job, at);
-        set_far(job, at, &s);
+        set_far(job, at, 0, &s);
         correct_strip(job, &s, at, wgi8_set(0), ways);
     }
 }
@@ -224,6 +225,7 @@ correct_beside_list(const wgi_advect_job* job, const tile* t, const lists* l, in
         const unsigned place = l->place[list][n];
         const ptrdiff_t at = cell_of(job, t, place), class = class_of(t, place);
         strip s = strip_at(job, at);
+        set_far(job, at, first_in_air(with_side(t->sides + class, WGI_SIDE_OWN)), &s);
         wgi8 unsure;
         const wgi8 keep = lanes_beside(t->sides + class, t->corners + class, &s, &unsure);
         correct_strip(job, &s, at, keep, ways);
@@ -237,13 +239,13 @@ correct_beside_list(const wgi_advect_job* job, const tile* t, const lists* l, in
 static void correct_open_strips(const wgi_advect_job* job, const tile* t, const lists* l)
 {
 #define OPEN_STRIPS(list, ways) correct_open_list(job, t, l, list, ways);
-    EACH_OPEN_LIST(OPEN_STRIPS)
+    EACH_LIST(0, OPEN_STRIPS)
 }
 
 static void correct_strips_beside(const wgi_advect_job* job, const tile* t, const lists* l)
 {
 #define STRIPS_BESIDE(list, ways) correct_beside_list(job, t, l, list, ways);
-    EACH_BESIDE_LIST(STRIPS_BESIDE)
+    EACH_LIST(BESIDE_LISTS, STRIPS_BESIDE)
     for (unsigned n = 0; n < l->count[LONG_LIST]; ++n) {
         const unsigned place = l->place[LONG_LIST][n];
         correct_cells(

@@ -1,5 +1,6 @@
-// Tiles of strips, sorted by how they move: strips that run the same code are done one after the
-// other, so that no branch within a strip depends on the wind.
+// Tiles of strips and, for the second pass of MacCormack's method, their strips sorted by how they
+// move: those that run the same code are done one after the other, so that no branch within a strip
+// depends on the wind.
 #pragma once
 
 #include "wind/advect_strip.h"
@@ -8,8 +9,8 @@
 // Rows and columns of a tile.
 enum { TILE_ROWS = 8, TILE_COLUMNS = 64, TILE_STRIPS = TILE_ROWS * TILE_COLUMNS / 8 };
 // Lists of strips: in the open, by x's way (3) and whether y (2) and z (2) are mixed; beside solids,
-// by x's way; and those with long displacements.
-enum { BESIDE_LISTS = 12, LONG_LIST = 15, LISTS = 16 };
+// by the same of the lanes in air; and those with long displacements.
+enum { BESIDE_LISTS = 12, LONG_LIST = 24, LISTS = 25 };
 
 // Builds that are not optimised, or that check every access, take minutes for all ways: they get one
 // list in the open and one beside solids. The bits are the same.
@@ -19,22 +20,17 @@ enum { BESIDE_LISTS = 12, LONG_LIST = 15, LISTS = 16 };
 #define WGI_FEW_WAYS 0
 #endif
 
-// The open lists and the ways of their strips, and those beside solids.
+// The lists of which `first` is the first, and the ways of their strips.
 #if WGI_FEW_WAYS
-#define EACH_OPEN_LIST(call) call(11, WAYS(MIXED, MIXED, MIXED))
-#define EACH_BESIDE_LIST(call) call(BESIDE_LISTS + 2, WAYS(MIXED, MIXED, MIXED))
+#define EACH_LIST(first, call) call(first + 11, WAYS(MIXED, MIXED, MIXED))
 #else
-#define EACH_OPEN_LIST(call)                                                                       \
-    call(0, WAYS(FORWARD, ONE_WAY, ONE_WAY)) call(1, WAYS(BACKWARD, ONE_WAY, ONE_WAY))             \
-        call(2, WAYS(MIXED, ONE_WAY, ONE_WAY)) call(3, WAYS(FORWARD, MIXED, ONE_WAY))              \
-            call(4, WAYS(BACKWARD, MIXED, ONE_WAY)) call(5, WAYS(MIXED, MIXED, ONE_WAY))           \
-                call(6, WAYS(FORWARD, ONE_WAY, MIXED)) call(7, WAYS(BACKWARD, ONE_WAY, MIXED))     \
-                    call(8, WAYS(MIXED, ONE_WAY, MIXED)) call(9, WAYS(FORWARD, MIXED, MIXED))      \
-                        call(10, WAYS(BACKWARD, MIXED, MIXED)) call(11, WAYS(MIXED, MIXED, MIXED))
-#define EACH_BESIDE_LIST(call)                                                                     \
-    call(BESIDE_LISTS, WAYS(FORWARD, MIXED, MIXED))                                                \
-        call(BESIDE_LISTS + 1, WAYS(BACKWARD, MIXED, MIXED))                                       \
-            call(BESIDE_LISTS + 2, WAYS(MIXED, MIXED, MIXED))
+#define EACH_LIST(first, call)                                                                     \
+    EACH_LIST_X(first, call, ONE_WAY, ONE_WAY)                                                     \
+    EACH_LIST_X(first + 3, call, MIXED, ONE_WAY)                                                   \
+    EACH_LIST_X(first + 6, call, ONE_WAY, MIXED) EACH_LIST_X(first + 9, call, MIXED, MIXED)
+#define EACH_LIST_X(first, call, y, z)                                                             \
+    call(first, WAYS(FORWARD, y, z)) call(first + 1, WAYS(BACKWARD, y, z))                         \
+        call(first + 2, WAYS(MIXED, y, z))
 #endif
 
 typedef struct tile {
@@ -128,18 +124,38 @@ WGI_INLINE ptrdiff_t class_of(const tile* t, unsigned place)
 static const uint8_t list_of_x[256] = OF_SIGNS(FORWARD, BACKWARD, MIXED);
 static const uint8_t list_of_y[256] = OF_SIGNS(0, 0, 3), list_of_z[256] = OF_SIGNS(0, 0, 6);
 
-WGI_INLINE void
-sort_strip(const wgi_advect_job* job, ptrdiff_t at, unsigned place, bool beside, lists* l)
+// The sign bits of eight lanes; those not in air get that of the first that is.
+WGI_INLINE unsigned signs_in_air(wgf8 step, unsigned air)
+{
+    const unsigned signs = (unsigned)wgi8_mask(wgf8_bits(step));
+    const unsigned first = 0u - (signs >> __builtin_ctz(air) & 1);
+    return (signs & air) | (first & ~air & 0xff);
+}
+
+// `air` has the bits of the lanes whose value is needed; a strip beside solids has `beside` as its
+// first list.
+WGI_INLINE void sort_strip(
+    const wgi_advect_job* job, ptrdiff_t at, unsigned place, unsigned air, unsigned beside,
+    lists* l)
 {
     const strip s = strip_at(job, at);
-    unsigned list = list_of_x[wgi8_mask(wgf8_bits(s.step[0]))];
-    list += beside ? BESIDE_LISTS
-                   : list_of_y[wgi8_mask(wgf8_bits(s.step[1]))] +
-                         list_of_z[wgi8_mask(wgf8_bits(s.step[2]))];
+    unsigned list = beside + list_of_x[signs_in_air(s.step[0], air)] +
+                    list_of_y[signs_in_air(s.step[1], air)] +
+                    list_of_z[signs_in_air(s.step[2], air)];
     if (WGI_FEW_WAYS)
-        list = beside ? BESIDE_LISTS + 2 : 11;
+        list = beside + 11;
     list = is_long(&s) ? LONG_LIST : list;
     l->place[list][l->count[list]++] = (uint16_t)place;
+}
+
+WGI_INLINE wgi8 with_side(const uint8_t* sides, int side)
+{
+    return (wgi8_load_bytes(sides) & wgi8_set(side)) != wgi8_set(0);
+}
+
+WGI_INLINE unsigned first_in_air(wgi8 solid)
+{
+    return (unsigned)__builtin_ctz(~(unsigned)wgi8_mask(solid));
 }
 
 // How many of eight cells are solid before the first that is not.
@@ -173,7 +189,9 @@ static void sort_built_row(
             continue;
         }
         const bool beside = (wgi_load_marks(sides) | wgi_load_marks(corners)) != 0;
-        sort_strip(job, row + i, first + i, beside, l);
+        const unsigned air =
+            ~(unsigned)wgi8_mask(wgi8_load_bytes(sides) << 25) & 0xff; // WGI_SIDE_OWN
+        sort_strip(job, row + i, first + i, air, beside ? BESIDE_LISTS : 0, l);
         next = i + 8;
     }
 }
@@ -195,8 +213,8 @@ WGI_INLINE void sort_tile(const wgi_advect_job* job, tile* t, copy_function* cop
         const ptrdiff_t row = t->first + (ptrdiff_t)line * job->nx;
         unsigned i = 0;
         for (; i < last; i += 8)
-            sort_strip(job, row + i, first + i, false, l);
-        sort_strip(job, row + last, first + last, false, l);
+            sort_strip(job, row + i, first + i, 0xff, 0, l);
+        sort_strip(job, row + last, first + last, 0xff, 0, l);
     }
 }
 

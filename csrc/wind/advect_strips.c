@@ -119,33 +119,35 @@ WGI_INLINE void
 strip_in_air(const wgi_advect_job* job, const strip* s, const float* near, float* out, int ways)
 {
     const ptrdiff_t cells = job->cells;
-    for (int32_t c = job->components; c > 0; --c, near += cells, out += cells)
-        wgf8_store(out, strip_value(near, s, ways));
+    if (job->components == 3)
+        for (int c = 0; c < 3; ++c, near += cells, out += cells)
+            wgf8_store(out, strip_value(near, s, ways));
+    else
+        for (int32_t c = job->components; c > 0; --c, near += cells, out += cells)
+            wgf8_store(out, strip_value(near, s, ways));
 }
 
 // Leaves out the axes whose neighbour is solid; returns the lanes (bits) that this does not serve.
-WGI_INLINE int leave_out_solids(const uint8_t* sides, const uint8_t* corners, strip* s)
+WGI_INLINE unsigned leave_out_solids(const uint8_t* sides, const uint8_t* corners, strip* s)
 {
     const wgu8 side = (wgu8)wgi8_load_bytes(sides), corner = (wgu8)wgi8_load_bytes(corners);
-    wgu8 octant = (wgu8){ 0 };
-    for (unsigned axis = 0; axis < 3; ++axis) {
-        const wgu8 back = (wgu8)wgf8_bits(s->step[axis]) >> 31;
-        const wgu8 closed = side >> (back + 2 * axis) & 1;
-        s->fraction[axis] = wgf8_from_bits(wgf8_bits(s->fraction[axis]) & (wgi8)(closed - 1));
-        octant |= back << axis;
+    // A bit of a byte moves to the sign: from 2 axis + 1 where the far cell is the one before.
+    for (int axis = 0; axis < 3; ++axis) {
+        const wgi8 closed = (wgi8)(side << (wgu8)(wgi8_set(31 - 2 * axis) + s->back[axis])) >> 31;
+        s->fraction[axis] = wgf8_from_bits(wgf8_bits(s->fraction[axis]) & ~closed);
     }
-    return wgi8_mask((wgi8)((corner >> octant) << 31));
+    const wgi8 *back = s->back, up = back[1] + back[2] + back[2];
+    return (unsigned)wgi8_mask((wgi8)(corner << (wgu8)(wgi8_set(31) + back[0] + up + up)));
 }
 
 // A strip whose neighbours may be solid; its near corners and their neighbours lie in the grid, and
-// the classes are those of the near cells. Returns the lanes (bits) that are left to be done.
+// the classes are those of the near cells. Lanes of `keep` keep their value. Returns the lanes (bits)
+// that are left to be done.
 WGI_INLINE unsigned strip_beside_solids(
-    const wgi_advect_job* job, ptrdiff_t at, const uint8_t* sides, const uint8_t* corners, strip* s,
-    int ways)
+    const wgi_advect_job* job, ptrdiff_t at, const uint8_t* sides, const uint8_t* corners,
+    wgi8 keep, strip* s, int ways)
 {
-    const wgi8 keep = wgi8_load_bytes(job->solid + at) != wgi8_set(0);
-    const wgi8 inside = (wgi8_load_bytes(sides) & wgi8_set(WGI_SIDE_OWN)) != wgi8_set(0);
-    const int left = leave_out_solids(sides, corners, s) | wgi8_mask(inside);
+    const unsigned left = leave_out_solids(sides, corners, s);
     const float* own = job->field + at;
     float* out = job->out + at;
     wgi8 unfit = wgi8_set(0);
@@ -154,7 +156,7 @@ WGI_INLINE unsigned strip_beside_solids(
         unfit |= (wgi8)(moved != moved);
         wgf8_store(out, wgf8_select(keep, wgf8_load(own), moved));
     }
-    return (unsigned)((left | wgi8_mask(unfit)) & ~wgi8_mask(keep));
+    return (left | (unsigned)wgi8_mask(unfit)) & ~(unsigned)wgi8_mask(keep);
 }
 
 // A strip with long displacements: true where all eight share one offset and the window of their
@@ -190,77 +192,121 @@ static bool set_long_strip(const wgi_advect_job* job, const int32_t index[3], st
 
 WGI_INLINE unsigned move_long_strip(const wgi_advect_job* job, ptrdiff_t at, strip* s)
 {
+    const int ways = WAYS(MIXED, MIXED, MIXED);
     uint8_t sides[8] = { 0 }, corners[8] = { 0 };
     if (job->solid)
         wgi_classify_8(job->solid + at + s->near, job->nx, job->slab, sides, corners);
     const bool beside = (wgi_load_marks(sides) | wgi_load_marks(corners)) != 0;
-    if (beside || (job->solid && wgi_load_marks(job->solid + at) != 0))
-        return strip_beside_solids(job, at, sides, corners, s, WAYS(MIXED, MIXED, MIXED));
-    strip_in_air(job, s, job->field + at + s->near, job->out + at, WAYS(MIXED, MIXED, MIXED));
-    return 0;
+    if (!beside && !(job->solid && wgi_load_marks(job->solid + at) != 0)) {
+        strip_in_air(job, s, job->field + at + s->near, job->out + at, ways);
+        return 0;
+    }
+    const wgi8 keep = wgi8_load_bytes(job->solid + at) != wgi8_set(0);
+    const wgi8 inside = with_side(sides, WGI_SIDE_OWN) & ~keep;
+    return (unsigned)wgi8_mask(inside) |
+           strip_beside_solids(job, at, sides, corners, keep, s, ways);
 }
 
-static void advect_long_strips(const wgi_advect_job* job, const tile* t, lists* l)
+static __attribute__((noinline)) void
+advect_long_strip(const wgi_advect_job* job, const tile* t, unsigned place, lists* l)
 {
-    for (unsigned n = 0; n < l->count[LONG_LIST]; ++n) {
-        const unsigned place = l->place[LONG_LIST][n];
-        const ptrdiff_t at = cell_of(job, t, place);
-        const int32_t index[3] = { t->begin_x + (int32_t)(place % TILE_COLUMNS),
-                                   t->begin_y + (int32_t)(place / TILE_COLUMNS), t->z };
-        strip s = strip_at(job, at);
-        const bool together = set_long_strip(job, index, &s);
-        leave_alone(l, place, together ? move_long_strip(job, at, &s) : 0xff);
-    }
+    const ptrdiff_t at = cell_of(job, t, place);
+    const int32_t index[3] = { t->begin_x + (int32_t)(place % TILE_COLUMNS),
+                               t->begin_y + (int32_t)(place / TILE_COLUMNS), t->z };
+    strip s = strip_at(job, at);
+    const bool together = set_long_strip(job, index, &s);
+    leave_alone(l, place, together ? move_long_strip(job, at, &s) : 0xff);
 }
 
 // ---- tiles ----
 
+// Code for each way of x. Along y and z all strips are taken as mixed: to choose between two loads
+// costs less than to find out which of them are not.
+#define OF_WAY(backs, all, call)                                                                   \
+    do {                                                                                           \
+        if ((backs) == 0)                                                                          \
+            call(WAYS(FORWARD, MIXED, MIXED));                                                     \
+        else if ((backs) == (all))                                                                 \
+            call(WAYS(BACKWARD, MIXED, MIXED));                                                    \
+        else                                                                                       \
+            call(WAYS(MIXED, MIXED, MIXED));                                                       \
+    } while (0)
+
 WGI_INLINE void
-advect_open_list(const wgi_advect_job* job, const tile* t, const lists* l, int list, int ways)
+advect_open_strip(const wgi_advect_job* job, const tile* t, ptrdiff_t at, unsigned place, lists* l)
 {
-    for (unsigned n = 0; n < l->count[list]; ++n) {
-        const ptrdiff_t at = cell_of(job, t, l->place[list][n]);
-        strip s = strip_at(job, at);
-        set_far(job, at, &s);
-        strip_in_air(job, &s, job->field + at, job->out + at, ways);
+    strip s = strip_at(job, at);
+    if (is_long(&s)) {
+        advect_long_strip(job, t, place, l);
+        return;
+    }
+    const unsigned backs = (unsigned)wgi8_mask(s.back[0]);
+#define IN_AIR(ways) strip_in_air(job, &s, job->field + at, job->out + at, ways)
+    OF_WAY(backs, 0xff, IN_AIR);
+}
+
+WGI_INLINE void advect_strip_beside(
+    const wgi_advect_job* job, const tile* t, ptrdiff_t at, unsigned place, const uint8_t* sides,
+    const uint8_t* corners, lists* l)
+{
+    strip s = strip_at(job, at);
+    if (is_long(&s)) {
+        advect_long_strip(job, t, place, l);
+        return;
+    }
+    const wgi8 keep = with_side(sides, WGI_SIDE_OWN);
+    const unsigned air = ~(unsigned)wgi8_mask(keep) & 0xff;
+    const unsigned backs = (unsigned)wgi8_mask(s.back[0]) & air;
+    unsigned left;
+#define BESIDE(ways) left = strip_beside_solids(job, at, sides, corners, keep, &s, ways)
+    OF_WAY(backs, air, BESIDE);
+    leave_alone(l, place, left);
+}
+
+// Strips start at the first cell of air, so that what is solid before it costs a copy.
+static void advect_built_row(const wgi_advect_job* job, const tile* t, unsigned line, lists* l)
+{
+    const unsigned columns = (unsigned)(t->end_x - t->begin_x), first = line * TILE_COLUMNS;
+    const ptrdiff_t row = cell_of(job, t, first), class = class_of(t, first);
+    for (unsigned next = 0; next < columns;) {
+        // The last strip of a row starts early and repeats a few cells.
+        const unsigned i = next + 8 <= columns ? next : columns - 8;
+        const uint8_t *sides = t->sides + class + i, *corners = t->corners + class + i;
+        const unsigned solids = leading_solids(sides);
+        if (solids == 8 || (solids > 0 && i == next)) {
+            copy_strip(job, row + i);
+            next = i + solids;
+            continue;
+        }
+        if ((wgi_load_marks(sides) | wgi_load_marks(corners)) != 0)
+            advect_strip_beside(job, t, row + i, first + i, sides, corners, l);
+        else
+            advect_open_strip(job, t, row + i, first + i, l);
+        next = i + 8;
     }
 }
 
-WGI_INLINE void
-advect_beside_list(const wgi_advect_job* job, const tile* t, lists* l, int list, int ways)
+static void advect_open_row(const wgi_advect_job* job, const tile* t, unsigned line, lists* l)
 {
-    for (unsigned n = 0; n < l->count[list]; ++n) {
-        const unsigned place = l->place[list][n];
-        const ptrdiff_t at = cell_of(job, t, place), class = class_of(t, place);
-        strip s = strip_at(job, at);
-        const unsigned left =
-            strip_beside_solids(job, at, t->sides + class, t->corners + class, &s, ways);
-        leave_alone(l, place, left);
+    const unsigned first = line * TILE_COLUMNS, last = (unsigned)(t->end_x - t->begin_x) - 8;
+    const ptrdiff_t row = t->first + (ptrdiff_t)line * job->nx;
+    for (unsigned i = 0; i < last + 8; i += 8) {
+        const unsigned n = i < last ? i : last;
+        advect_open_strip(job, t, row + n, first + n, l);
     }
-}
-
-static void advect_open_strips(const wgi_advect_job* job, const tile* t, const lists* l)
-{
-#define OPEN_STRIPS(list, ways) advect_open_list(job, t, l, list, ways);
-    EACH_OPEN_LIST(OPEN_STRIPS)
-}
-
-static void advect_strips_beside(const wgi_advect_job* job, const tile* t, lists* l)
-{
-#define STRIPS_BESIDE(list, ways) advect_beside_list(job, t, l, list, ways);
-    EACH_BESIDE_LIST(STRIPS_BESIDE)
 }
 
 static void advect_rows_of_tiles(const wgi_advect_job* job, tile* t)
 {
     lists l;
     for (int32_t n = 0; set_columns(job, n, t); ++n) {
-        sort_tile(job, t, copy_strip, &l);
-        advect_open_strips(job, t, &l);
-        if (!t->open)
-            advect_strips_beside(job, t, &l);
-        if (l.count[LONG_LIST])
-            advect_long_strips(job, t, &l);
+        l.alone_count = 0;
+        look_around(job, t);
+        for (unsigned line = 0; line < (unsigned)(t->end_y - t->begin_y); ++line)
+            if (t->open)
+                advect_open_row(job, t, line, &l);
+            else
+                advect_built_row(job, t, line, &l);
         advect_alone(job, t, &l);
     }
     for (int32_t j = t->begin_y; j < t->end_y; ++j) {
