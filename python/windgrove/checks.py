@@ -105,8 +105,8 @@ def number(
     high: float = math.inf,
     above: float | None = None,
 ) -> float:
-    """A finite float in [low, high], or strictly above `above`."""
-    if isinstance(value, (str, bytes)) or value is None:
+    """A finite float in [low, high], or strictly above `above`; bools are refused."""
+    if isinstance(value, (str, bytes, bool, np.bool_)) or value is None:
         raise TypeError(f"{name}: expected a number, got {value!r}")
     try:
         # float() of an array of one element works, with a warning, in some versions of NumPy.
@@ -177,11 +177,24 @@ def mapping(value: Any, name: str) -> dict[Any, Any]:
 
 
 def flag(value: Any, name: str) -> bool:
-    """The truth of a value that has one."""
-    try:
-        return bool(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected True or False, got {value!r}") from None
+    """True or False, NumPy's too, or 1 or 0; not whatever has a truth."""
+    fits = isinstance(value, (bool, np.bool_))
+    fits = fits or (isinstance(value, (int, np.integer)) and value in (0, 1))
+    if not fits:
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def optional_flag(value: Any, name: str) -> bool | None:
+    """A flag, or None."""
+    return None if value is None else flag(value, name)
+
+
+def word(value: Any, name: str) -> str:
+    """Any text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected a text, got {value!r}")
+    return value
 
 
 def instance(value: Any, name: str, kind: type) -> None:

@@ -134,12 +134,14 @@ def run_demo(
     DemoReport
     """
     from . import grow_tree, load_species, read_tree
-    from .checks import number
+    from .checks import flag, number
     from .commands.common import writable_folder
 
     if tree_file is not None and not Path(tree_file).exists():
         raise ValueError(f"TREE_FILE: there is no file {str(tree_file)!r}")
     folder = writable_folder(output)
+    small, animation = flag(small, "small"), flag(animation, "animation")
+    progress = flag(progress, "progress")
     duration = number(duration, "duration", low=2.0)
     wind_speed = number(wind_speed, "wind_speed")
     clock = _Clock()

@@ -17,7 +17,7 @@ from windgrove.analysis import (
     transfer_function,
     tree_sizes,
 )
-from windgrove.analysis.rainflow import reversals
+from windgrove.analysis.cycles import reversals
 from windgrove.trees.tree import Tree
 
 DT = 1 / 30

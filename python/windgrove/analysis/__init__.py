@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "Cycles": ".rainflow",
+    "Cycles": ".cycles",
     "DecayEstimate": ".decay_checks",
     "DecayFit": ".decay",
     "DiscreteResponse": ".frequencies",
@@ -23,7 +23,7 @@ _HOMES = {
     "natural_frequencies": ".frequencies",
     "power_spectrum": ".spectra",
     "published_laws": ".laws",
-    "rainflow": ".rainflow",
+    "rainflow": ".cycles",
     "realised": ".frequencies",
     "transfer_function": ".spectra",
     "tree_sizes": ".regression",

@@ -123,9 +123,10 @@ def fit_decay(
     the spectral density of the residual at the frequency found over that of white noise of the
     same variance (an autoregressive model of the residual), where this is above 1.
     """
+    drift = checks.optional_flag(drift, "drift")
     t, y = _read(time, angle, start)
     fits = []
-    for with_drift in (False, True) if drift is None else (bool(drift),):
+    for with_drift in (False, True) if drift is None else (drift,):
         if len(t) > 6 + with_drift:
             fits.append(_fit(t, y, with_drift))
     best = fits[0]

@@ -238,6 +238,8 @@ def _welch(count: int, step: float, segment: float | None, overlap: float, windo
             f"{size * step:g}"
         )
     try:
+        if not isinstance(window, (str, tuple)):
+            raise TypeError("neither a name nor a name with its parameters")
         signal.get_window(window, size)
     except (TypeError, ValueError) as error:
         raise ValueError(f"window: {window!r} is none of scipy's: {error}") from None

@@ -114,7 +114,7 @@ def _short(value: Any) -> Any:
 
 def _tree(path: Path, format: str | None) -> dict[str, Any]:
     from .. import read_tree
-    from ..trees.describe import describe
+    from ..trees.description import describe
 
     tree = read_tree(path, format=format)
     counts = np.bincount(tree.kind, minlength=3)

@@ -239,12 +239,13 @@ def projection_scratch(
     """
     method = checks.choice(method, "method", METHODS)
     discretisation = checks.choice(discretisation, "discretisation", DISCRETISATIONS)
+    solid = checks.flag(solid, "solid")
     _check_combination(method, discretisation, None)
     if len(shape) != 3:
         raise ValueError(f"shape: expected (nz, ny, nx), got {tuple(shape)}")
     nz, ny, nx = (checks.integer(n, "shape", low=1, high=2**31 - 1) for n in shape)
     size = _kernels.project_scratch_size(
-        nz, ny, nx, METHODS.index(method), DISCRETISATIONS.index(discretisation), bool(solid)
+        nz, ny, nx, METHODS.index(method), DISCRETISATIONS.index(discretisation), solid
     )
     if size == 0:
         raise ValueError(f"shape: {(nz, ny, nx)} has more cells than a grid may have, 2^31")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..checks import number
+from ..checks import path as checked_path
 from ..trees.tree import Tree
 from .data import degrees, rate, recorded_rotation
 from .drawing import leaf_order, leaf_polygons, wood_polygons
@@ -147,6 +148,7 @@ def animate(
         Shows itself in a notebook; ``save(path)`` writes it.
     """
     rotation = recorded_rotation(ds, instance=instance)
+    target = None if path is None else checked_path(path, "path")
     frames = _frames(ds, start, stop, number(fps, "fps", above=0), number(speed, "speed", above=0))
     first = int(frames[0])
     drawing = draw_tree(
@@ -169,8 +171,8 @@ def animate(
     span = float(times[-1] - times[0])
     shown_fps = (len(frames) - 1) / span * speed if span > 0 else fps
     result = TreeAnimation(film, tuple(int(i) for i in frames), shown_fps)
-    if path is not None:
-        result.save(path)
+    if target is not None:
+        result.save(target)
     return result
 
 

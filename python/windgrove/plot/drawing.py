@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..checks import choice, integer, number
+from ..checks import choice, flag, integer, number
 from ..trees.tree import KIND_NAMES, Tree
 from .data import degrees, recorded_rotation
 from .shape import LEAVES_A_BUNDLE, Camera, Shape, leaves, pose, ribbons, shape_of
@@ -81,11 +81,13 @@ def tree(
     ValueError
         `ds` has no rotation or another number of branches; `frame` or `instance` outside it.
     """
+    rest, dt = flag(rest, "rest"), number(dt, "dt", above=0)
+    exaggerate = number(exaggerate, "exaggerate")
     axes = one(ax, figsize=(5.6, 5.6))
     camera = Camera(np.radians(number(azimuth_deg, "azimuth_deg")))
     shape = shape_of(tree)
     rotation, time = posed_frame(tree, ds, frame, instance)
-    turned = None if rotation is None else rotation * number(exaggerate, "exaggerate")
+    turned = None if rotation is None else rotation * exaggerate
     artists: dict[str, Any] = {}
     if turned is not None and rest:
         artists["rest"] = _rest(axes, tree, shape, camera)
@@ -99,6 +101,7 @@ def tree(
 def posed_frame(
     tree: Tree, ds: xr.Dataset | None, frame: int | None, instance: int
 ) -> tuple[NDArray[np.float64] | None, float]:
+    instance = integer(instance, "instance")
     if ds is None:
         if frame is not None:
             raise ValueError("frame: there is no recording to take it from; give ds=")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array, choice
+from ..checks import array, choice, flag
 from .styles import COLOURS, FAINT, INK, QUIET, Drawing, many, one, plain_log, quiet_grid, styled
 
 if TYPE_CHECKING:
@@ -216,6 +216,7 @@ def regression(
     from ..analysis.regression import frequency_regression
 
     choice(predictor, "predictor", PREDICTORS)
+    laws = flag(laws, "laws")
     fit = frequency_regression(sizes, [predictor])[predictor]
     axes = one(ax)
     artists: dict[str, Any] = {}

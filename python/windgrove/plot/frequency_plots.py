@@ -66,7 +66,9 @@ def frequencies(
         "limit", "legend"; what does not occur is left out.
     """
     from ..analysis.frequencies import realised
+    from ..species.load import load_species
 
+    species = load_species(species)
     choice(quantity, "quantity", QUANTITIES)
     dt = number(dt, "dt", above=0)
     table = realised(tree, species, dt=dt, clamp=clamp)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..checks import flag
 from ..trees.tree import Tree
 from .drawing import branch_values, posed_frame
 from .shape import Shape, pose, shape_of
@@ -51,6 +52,7 @@ def view3d(
     ImportError
         PyVista is not installed.
     """
+    off_screen = flag(off_screen, "off_screen")
     try:
         import pyvista
     except ImportError:

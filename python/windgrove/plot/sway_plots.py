@@ -307,6 +307,8 @@ def history(
     """
     rotation = recorded_rotation(ds, instance=instance)
     at = branch_position(ds, branch)
+    start = None if start is None else number(start, "start")
+    stop = None if stop is None else number(stop, "stop")
     rotation = rotation.isel(branch=at).sel(time=slice(start, stop))
     if not rotation.sizes["time"]:
         raise ValueError("start, stop: no frame between them")

@@ -57,6 +57,8 @@ def wind(
     level = integer(level, "level", low=0, high=wind.levels - 1)
     normal, right, up = _AXES[choice(axis, "axis", _AXES)]
     velocity = np.asarray(wind.velocity(level=level), dtype=np.float64)
+    arrows = integer(arrows, "arrows", low=0)
+    vmax = None if vmax is None else number(vmax, "vmax", above=0)
     solid = np.asarray(wind.solid(level=level))
     spacing, origin = wind.spacing(level), np.asarray(wind.origin(level))
     layer, where = _layer(velocity.shape, normal, origin, spacing, at)
@@ -71,9 +73,7 @@ def wind(
     ]
     artists = _speed(axes, plane, mask, edges, vmax)
     if arrows:
-        artists["arrows"] = _arrows(
-            axes, plane, mask, edges, (right, up), integer(arrows, "arrows")
-        )
+        artists["arrows"] = _arrows(axes, plane, mask, edges, (right, up), arrows)
     artists |= _finer(axes, wind, level, (right, up))
     names = "xyz"
     axes.set(xlabel=f"{names[right]} (m)", ylabel=f"{names[up]} (m)", aspect="equal")

@@ -48,6 +48,7 @@ def open_recording(path: str | os.PathLike[str], *, live: bool = False) -> xr.Da
     ValueError
         It is not a recording.
     """
+    live = checks.flag(live, "live")
     found = _find(checks.path(path, "path"))
     replay(found)
     keywords: dict[str, Any] = {"swmr": True} if live else {}

@@ -50,7 +50,7 @@ def recover_recording(
     ValueError
         Not a recording, or nothing in it can be read.
     """
-    source = checks.path(path, "path")
+    source, overwrite = checks.path(path, "path"), checks.flag(overwrite, "overwrite")
     if not source.exists() and part_path(source).exists():
         source = part_path(source)
     if not source.exists():

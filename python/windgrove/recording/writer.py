@@ -132,6 +132,8 @@ class RecordingWriter:
     ) -> None:
         if compression is not None:
             checks.choice(compression, "compression", ["gzip"])
+        overwrite, live = checks.flag(overwrite, "overwrite"), checks.flag(live, "live")
+        append = checks.flag(append, "append")
         if live and append:
             raise ValueError("live: a recording that is appended to cannot be followed live")
         self.path = Path(path)

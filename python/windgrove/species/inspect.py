@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import checks
 from .claims import CheckedClaim, check_claims
 from .load import load_species
 from .species import LEVELS, Species
@@ -75,6 +76,7 @@ def check_species(path: str | os.PathLike[str], *, claims: bool = True) -> Speci
     """
     from .schema import SCHEMA_VERSION
 
+    claims = checks.flag(claims, "claims")
     species = load_species(path)
     version = SCHEMA_VERSION
     if not isinstance(path, Species) and Path(path).is_file():

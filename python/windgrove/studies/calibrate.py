@@ -141,6 +141,7 @@ def calibrate(
     """
     trees = _trees(tree)
     start = load_species(species)
+    verify = checks.flag(verify, "verify")
     options = _Options(
         tolerance=checks.number(tolerance, "tolerance", above=0),
         loss=checks.choice(loss, "loss", LOSSES),

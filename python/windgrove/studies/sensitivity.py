@@ -131,8 +131,8 @@ def _limits(
         given = dict(vary)
     else:
         given = {name: _around(species, name) for name in vary}
-    if not given:
-        raise ValueError("vary: give at least one parameter")
+    if len(given) < 2:
+        raise ValueError("vary: give two parameters or more; the index of one alone is 1")
     for name, pair in given.items():
         _, key = parameters.split(name, "vary")
         low = checks.number(pair[0], f"vary: {name}", above=0)

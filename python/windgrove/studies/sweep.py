@@ -172,20 +172,25 @@ def sweep(
         raise ValueError("sweep: nothing to vary; give beta=, zeta=, gamma= or another parameter")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor: expected something with submit, got {type(executor).__name__}")
+    if not callable(progress):
+        progress = checks.optional_flag(progress, "progress")
+    if samples is not None:
+        samples = checks.integer(samples, "samples", low=1)
+    design_seed = checks.integer(design_seed, "design_seed", low=0)
     table = points(swept, design, samples, design_seed)
     options = RunOptions(
         duration=checks.number(duration, "duration", above=0),
         dt=checks.number(dt, "dt", above=0),
         clamp=checks.choice(clamp, "clamp", CLAMPS),
         damping_rate=checks.choice(damping_rate, "damping_rate", DAMPING_RATES),
-        inertia=bool(inertia),
-        torsion=bool(torsion),
+        inertia=checks.flag(inertia, "inertia"),
+        torsion=checks.flag(torsion, "torsion"),
         noise=checks.number(noise, "noise", low=0.0, high=np.pi),
         noise_frequency=checks.choice(noise_frequency, "noise_frequency", NOISE_FREQUENCIES),
         noise_seed=checks.integer(noise_seed, "noise_seed", low=0, high=2**64 - 1),
         drag_exponent=drag_exponent(drag_law),
         reference_speed=checks.number(reference_speed, "reference_speed", above=0.0),
-        segment=_segment(duration / dt) if spectra else 0,
+        segment=_segment(duration / dt) if checks.flag(spectra, "spectra") else 0,
     )
     keys, chunks = _plan(tree, species, wind, swept, table, options)
     results = _run(

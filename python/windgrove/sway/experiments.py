@@ -130,7 +130,7 @@ def step_gust(
         shape="step",
         amplitude=(speed - mean) * along,
         start=sway.time + checks.number(start, "start", low=0.0),
-        duration=length,
+        duration=None if length is None else checks.number(length, "length", above=0.0),
     )
     ds = simulate(
         sway, wind, duration=duration, dt=dt, record=record, channels=channels,
@@ -180,6 +180,7 @@ def frequency_sweep(
     checks.instance(sway, "sway", Sway)
     import xarray as xr
 
+    dt, mean = checks.number(dt, "dt", above=0), checks.number(mean, "mean")
     driven = checks.array(frequencies, "frequencies", dtype=np.float64, ndmin=1)
     if driven.ndim != 1 or not driven.size or not (driven > 0).all():
         raise ValueError("frequencies: expected numbers above 0")

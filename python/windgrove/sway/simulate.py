@@ -106,6 +106,8 @@ def simulate(
         raise TypeError(f"sway: expected a Sway, got {type(sway).__name__}")
     if not len(sway):
         raise ValueError("sway: there is no tree in it")
+    overwrite, live = checks.flag(overwrite, "overwrite"), checks.flag(live, "live")
+    shelter, progress = checks.flag(shelter, "shelter"), checks.optional_flag(progress, "progress")
     run = _Run(sway, Feed(wind), duration, dt, every, chosen_channels(channels), branches, focus)
     with run.sheltered(shelter), run.bar(progress) as bar, patient_interrupts() as check:
         run.check = check

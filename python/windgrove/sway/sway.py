@@ -125,7 +125,7 @@ class Sway:
             inertia=checks.flag(inertia, "inertia"),
             damping_rate=checks.choice(damping_rate, "damping_rate", DAMPING_RATES),
             torsion=_torsion(torsion, self.state_kind),
-            limit_turn=bool(limit_turn),
+            limit_turn=checks.flag(limit_turn, "limit_turn"),
             noise=checks.number(noise, "noise", low=0.0, high=np.pi),
             noise_frequency=checks.choice(noise_frequency, "noise_frequency", NOISE_FREQUENCIES),
             drag_exponent=drag_exponent(drag_law),

@@ -11,7 +11,7 @@ _HOMES = {
     "Tree": ".tree",
     "TreeReport": ".tree",
     "FolderReading": ".folder",
-    "describe": ".describe",
+    "describe": ".description",
     "read_folder": ".read",
     "read_tree": ".read",
     "read_trees": ".read",

@@ -74,6 +74,7 @@ def merge_twigs(
     checks.tree(tree)
     budget = checks.integer(budget, "budget", low=1, high=MAX_BRANCHES)
     tolerance = checks.number(tolerance, "tolerance", low=0)
+    room_for_foliage = checks.flag(room_for_foliage, "room_for_foliage")
     known = None if species is None else load_species(species)
     merging = _Merging(tree, room_for_foliage)
     if merging.count <= budget:

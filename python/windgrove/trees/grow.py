@@ -76,6 +76,7 @@ def grow_tree(
     """
     seed = checks.integer(seed, "seed", low=0, high=2**64 - 1)
     leaf_fraction = checks.number(leaf_fraction, "leaf_fraction", low=0, high=1)
+    foliage = checks.flag(foliage, "foliage")
     if isinstance(species, (str, os.PathLike)) and os.fspath(species).endswith(".json"):
         if dbh is not None:
             raise ValueError("dbh: an ez-tree preset has its own radii")

@@ -168,6 +168,8 @@ def read_folder(
         ``trees`` in the order of the names, ``failures`` by file, and a text that tells all.
     """
     _request(**options)
+    recursive, models = checks.flag(recursive, "recursive"), checks.flag(models, "models")
+    pattern = checks.word(pattern, "pattern")
     read: Callable[[Path], list[Tree]]
     if models:
         read = lambda file: read_trees(file, **options)  # noqa: E731
@@ -238,11 +240,13 @@ def _request(
     checks.choice(roots, "roots", ("largest", "all"))
     checks.choice(missing_parents, "missing_parents", ("refuse", "roots"))
     checks.choice(bad_rows, "bad_rows", ("refuse", "drop"))
+    strict, recentre = checks.flag(strict, "strict"), checks.flag(recentre, "recentre")
     if foliage is not None:
         checks.choice(foliage, "foliage", ("bundles",))
     if branch_budget is not None:
         checks.integer(branch_budget, "branch_budget", low=1)
     radius = check_radius(radius)
+    foliage_options = checks.mapping(foliage_options, "foliage_options")
     options = Options(
         strict=strict,
         missing_parents=missing_parents,
@@ -259,7 +263,7 @@ def _request(
         how,
         foliage,
         branch_budget,
-        foliage_options or {},
+        foliage_options,
         None if species is None else load_species(species),
     )
 

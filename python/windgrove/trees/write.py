@@ -52,7 +52,7 @@ def write_tree(
         The suffix says no format, or a format without leaves is asked to hold some.
     """
     checks.tree(tree)
-    target = checks.path(path, "path")
+    target, world = checks.path(path, "path"), checks.flag(world, "world")
     name = str(target)
     bare = name[:-3] if name.lower().endswith(".gz") else name
     if format is None:

@@ -481,6 +481,7 @@ class Wind:
         """
         chosen = recorded_levels(levels, self.levels)
         every = checks.integer(every, "every", low=1)
+        overwrite = checks.flag(overwrite, "overwrite")
         text = {"title": "windgrove wind", "wind": json.dumps(self.describe()), "dt": self._dt}
         recorder = WindRecorder(self._grids, path, chosen, every, text, overwrite)
         recorder.append(self.time)

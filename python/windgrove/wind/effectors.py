@@ -67,8 +67,8 @@ class Effector:
         set_field(self, "velocity", _vector(self.velocity, "velocity"))
         set_field(self, "radius", checks.number(self.radius, "radius", above=0.0))
         set_field(self, "start", checks.number(self.start, "start"))
-        if not (isinstance(self.duration, (int, float)) and self.duration > 0):
-            raise ValueError(f"duration: expected a time above 0, got {self.duration!r}")
+        if not (isinstance(self.duration, float) and self.duration == math.inf):
+            set_field(self, "duration", checks.number(self.duration, "duration", above=0.0))
         if self.path is not None:
             rows = checks.array(self.path, "path", dtype=np.float64, shape=(None, 4), finite=True)
             if len(rows) == 0 or np.any(np.diff(rows[:, 0]) <= 0):

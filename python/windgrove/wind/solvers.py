@@ -53,6 +53,7 @@ class Projection:
         count = counts.get(self.method, 20) if self.iterations is None else self.iterations
         object.__setattr__(self, "discretisation", chosen)
         object.__setattr__(self, "iterations", checks.integer(count, "iterations", low=1))
+        object.__setattr__(self, "warm_start", checks.flag(self.warm_start, "warm_start"))
         if self.tolerance is not None:
             checks.number(self.tolerance, "tolerance", above=0.0)
 
