@@ -105,8 +105,8 @@ typedef struct range {
 
 WGI_INLINE range range_at(const float* near, const strip* s, const wgi8 whole[3], int ways)
 {
-    (void)s, (void)whole, (void)ways;
-    const wgf8 value = load_once(near);
+    (void)whole;
+    const wgf8 value = load_once(near, s, ways);
     return (range){ value, value };
 }
 

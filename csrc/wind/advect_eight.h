@@ -4,6 +4,12 @@
 
 #include "wind/advect_sort.h"
 
+// Cells that are done by themselves, eight at a time, with room to fill up the last eight.
+typedef struct cell_list {
+    uint32_t count;
+    uint16_t place[8 * TILE_STRIPS + 8];
+} cell_list;
+
 typedef struct eight {
     wgi8 at;
     wgi8 near[3], far[3]; // offsets along each axis
@@ -56,19 +62,26 @@ WGI_INLINE wgf8 share_of_masks8(wgi8 a, wgi8 b, wgf8 fraction, wgf8* weight)
     return wgf8_from_bits(wgf8_bits(wgf8_select(a, fraction, one)) & b & some);
 }
 
-WGI_INLINE wgi8 air_at(const uint8_t* solid, wgi8 cell)
+WGI_INLINE wgi8 air_at(const wgi_advect_job* job, wgi8 cell)
 {
+#if defined(__AVX2__)
+    // Four marks at a time; those of the last three cells are the upper ones of the last four.
+    const wgi8 last = wgi8_set((int32_t)(job->cells - 4)), first = -wgi8_max(-cell, -last);
+    const wgi8 four = (wgi8)_mm256_i32gather_epi32((const int*)job->solid, (__m256i)first, 1);
+    return (four >> ((cell - first) << 3) & wgi8_set(0xff)) == wgi8_set(0);
+#else
     wgi8 mark;
     for (int lane = 0; lane < 8; ++lane)
-        mark[lane] = solid[cell[lane]];
+        mark[lane] = job->solid[cell[lane]];
     return mark == wgi8_set(0);
+#endif
 }
 
 WGI_INLINE void weigh_eight(const wgi_advect_job* job, eight* e)
 {
     wgi8* air = e->air;
     for (int n = 0; n < 8; ++n)
-        air[n] = air_at(job->solid, e->corner[n]);
+        air[n] = air_at(job, e->corner[n]);
     const wgi8 x = air[1], y = air[2], z = air[4];
     e->even = air[0] & ~((air[3] ^ (x & y)) | (air[5] ^ (x & z)) | (air[6] ^ (y & z)) |
                          (air[7] ^ (x & y & z)));
@@ -78,7 +91,7 @@ WGI_INLINE void weigh_eight(const wgi_advect_job* job, eight* e)
     for (int n = 0; n < 2; ++n)
         share[4 + n] = share8(row[2 * n], row[2 * n + 1], e->fraction[1], &face[n]);
     share[6] = share8(face[0], face[1], e->fraction[2], &all);
-    e->keep = ((wgi8)(all == wgf8_set(0.0f)) & ~e->even) | ~air_at(job->solid, e->at);
+    e->keep = ((wgi8)(all == wgf8_set(0.0f)) & ~e->even) | ~air_at(job, e->at);
     for (int axis = 0; axis < 3; ++axis)
         e->fraction[axis] = wgf8_from_bits(wgf8_bits(e->fraction[axis]) & air[1 << axis]);
     for (int n = 0; n < 7; ++n)
@@ -105,19 +118,45 @@ WGI_INLINE wgf8 value_of_eight(const float* field, const eight* e)
     return wgf8_select((wgi8)(value != value), value_of_shares8(v, e->share), value);
 }
 
-static __attribute__((noinline)) void
-advect_eight(const wgi_advect_job* job, const tile* t, const uint16_t place[8])
+WGI_INLINE void place_eight(
+    const wgi_advect_job* job, const tile* t, const uint16_t place[8], eight* e, wgi8 index[3])
+{
+    typedef uint16_t places8 __attribute__((vector_size(16)));
+    places8 given;
+    memcpy(&given, place, sizeof given);
+    const wgi8 n = __builtin_convertvector(given, wgi8);
+    const wgi8 column = n & wgi8_set(TILE_COLUMNS - 1), line = n / TILE_COLUMNS;
+    e->at = wgi8_set((int32_t)t->first) + line * job->nx + column;
+    index[0] = wgi8_set(t->begin_x) + column;
+    index[1] = wgi8_set(t->begin_y) + line;
+    index[2] = wgi8_set(t->z);
+}
+
+// wgi_trace_axis for displacements below a cell.
+WGI_INLINE void trace_short_eight(const wgi_advect_job* job, eight* e, int axis, int32_t stride)
+{
+    const wgf8 velocity = wgf8_gather(job->velocity + axis * job->cells, e->at);
+    const wgf8 step = velocity * wgf8_set(-job->cells_per_velocity);
+    const wgi8 back = wgf8_bits(step) >> 31;
+    e->near[axis] = wgi8_set(0);
+    e->far[axis] = (wgi8_set(stride) ^ back) - back;
+    e->fraction[axis] = wgf8_abs(step);
+}
+
+// `inner`: the displacements are below a cell, and there are solids.
+WGI_INLINE void
+move_eight(const wgi_advect_job* job, const tile* t, const uint16_t place[8], bool inner)
 {
     eight e;
-    wgi8 column, line;
-    for (int lane = 0; lane < 8; ++lane) {
-        column[lane] = place[lane] % TILE_COLUMNS;
-        line[lane] = place[lane] / TILE_COLUMNS;
-    }
-    e.at = wgi8_set((int32_t)t->first) + line * job->nx + column;
-    trace_eight(job, &e, 0, wgi8_set(t->begin_x) + column, job->nx, 1);
-    trace_eight(job, &e, 1, wgi8_set(t->begin_y) + line, job->ny, job->nx);
-    trace_eight(job, &e, 2, wgi8_set(t->z), job->nz, (int32_t)job->slab);
+    wgi8 index[3];
+    place_eight(job, t, place, &e, index);
+    const int32_t cells[3] = { job->nx, job->ny, job->nz };
+    const int32_t stride[3] = { 1, job->nx, (int32_t)job->slab };
+    for (int axis = 0; axis < 3; ++axis)
+        if (inner)
+            trace_short_eight(job, &e, axis, stride[axis]);
+        else
+            trace_eight(job, &e, axis, index[axis], cells[axis], stride[axis]);
     for (int n = 0; n < 8; ++n) {
         e.corner[n] = e.at + (n & 1 ? e.far[0] : e.near[0]) + (n & 2 ? e.far[1] : e.near[1]) +
                       (n & 4 ? e.far[2] : e.near[2]);
@@ -127,29 +166,46 @@ advect_eight(const wgi_advect_job* job, const tile* t, const uint16_t place[8])
         e.share[n] = e.fraction[n < 4 ? 0 : n < 6 ? 1 : 2];
     e.even = wgi8_set(-1);
     e.keep = wgi8_set(0);
-    if (job->solid)
+    if (inner || job->solid)
         weigh_eight(job, &e);
+    const bool keeps = wgi8_any(e.keep);
     for (int32_t c = 0; c < job->components; ++c) {
         const float* field = job->field + c * job->cells;
-        const wgf8 value = wgf8_select(e.keep, wgf8_gather(field, e.at), value_of_eight(field, &e));
+        wgf8 value = value_of_eight(field, &e);
+        if (keeps)
+            value = wgf8_select(e.keep, wgf8_gather(field, e.at), value);
         for (int lane = 0; lane < 8; ++lane)
             job->out[c * job->cells + e.at[lane]] = value[lane];
     }
 }
 
-// The cells of the tile that are done by themselves.
-WGI_INLINE void advect_alone(const wgi_advect_job* job, const tile* t, lists* l)
+static __attribute__((noinline)) void
+advect_eight(const wgi_advect_job* job, const tile* t, const uint16_t place[8])
+{
+    move_eight(job, t, place, false);
+}
+
+static __attribute__((noinline)) void
+advect_uneven_eight(const wgi_advect_job* job, const tile* t, const uint16_t place[8])
+{
+    move_eight(job, t, place, true);
+}
+
+typedef void eight_function(const wgi_advect_job* job, const tile* t, const uint16_t place[8]);
+
+WGI_INLINE void
+advect_listed(const wgi_advect_job* job, const tile* t, cell_list* l, eight_function* advect)
 {
     // The last eight repeat a cell.
-    for (unsigned n = 0; n < 8 && l->alone_count; ++n)
-        l->alone[l->alone_count + n] = l->alone[l->alone_count - 1];
-    for (unsigned n = 0; n < l->alone_count; n += 8)
-        advect_eight(job, t, l->alone + n);
+    for (unsigned n = 0; n < 8 && l->count; ++n)
+        l->place[l->count + n] = l->place[l->count - 1];
+    for (unsigned n = 0; n < l->count; n += 8)
+        advect(job, t, l->place + n);
 }
 
 // Puts the lanes (bits) of a strip on the list.
-WGI_INLINE void leave_alone(lists* l, unsigned place, unsigned lanes)
+WGI_INLINE void list_lanes(cell_list* l, unsigned place, unsigned lanes)
 {
     for (; lanes != 0; lanes &= lanes - 1)
-        l->alone[l->alone_count++] = (uint16_t)(place + (unsigned)__builtin_ctz(lanes));
+        l->place[l->count++] = (uint16_t)(place + (unsigned)__builtin_ctz(lanes));
 }

@@ -43,12 +43,10 @@ typedef struct tile {
     uint8_t own_sides[TILE_ROWS][TILE_COLUMNS], own_corners[TILE_ROWS][TILE_COLUMNS];
 } tile;
 
+// Places in a tile are those of a first cell: column + TILE_COLUMNS row.
 typedef struct lists {
     uint32_t count[LISTS];
-    uint16_t place[LISTS][TILE_STRIPS]; // of a strip's first cell: column + TILE_COLUMNS row
-    // Cells that are done by themselves, eight at a time, and room to fill up the last eight.
-    uint32_t alone_count;
-    uint16_t alone[8 * TILE_STRIPS + 8];
+    uint16_t place[LISTS][TILE_STRIPS];
 } lists;
 
 // Copies eight cells of which some are solid; what is not is worked out later.
@@ -200,7 +198,6 @@ WGI_INLINE void sort_tile(const wgi_advect_job* job, tile* t, copy_function* cop
 {
     for (int n = 0; n < LISTS; ++n)
         l->count[n] = 0;
-    l->alone_count = 0;
     look_around(job, t);
     const unsigned columns = (unsigned)(t->end_x - t->begin_x);
     const unsigned lines = (unsigned)(t->end_y - t->begin_y);

@@ -20,10 +20,13 @@ typedef struct strip {
     ptrdiff_t near;   // offset of the near cells from their own
     ptrdiff_t far[3]; // offset of the far cells from the near ones where an axis is ONE_WAY
     ptrdiff_t stride[3];
+    ptrdiff_t apart; // of HALVES: from the first of four cells to the first of the other four
 } strip;
 
-// The ways of the three axes, known where code is compiled: 2 bits each.
+// The ways of the three axes, known where code is compiled: 2 bits each. HALVES: four neighbouring
+// cells and four others.
 #define WAYS(x, y, z) ((x) | (y) << 2 | (z) << 4)
+#define HALVES 64
 #define WAY(ways, axis) ((ways) >> 2 * (axis)&3)
 
 WGI_INLINE wgf8 lerp(wgf8 a, wgf8 b, wgf8 t)
@@ -31,10 +34,41 @@ WGI_INLINE wgf8 lerp(wgf8 a, wgf8 b, wgf8 t)
     return a + t * (b - a);
 }
 
-// A value that is used twice is loaded once: these loops wait for loads.
-WGI_INLINE wgf8 load_once(const float* p)
+WGI_INLINE wgf8 load_lanes(const float* p, const strip* s, int ways)
 {
-    wgf8 v = wgf8_load(p);
+    if (!(ways & HALVES))
+        return wgf8_load(p);
+    const float* other = p + s->apart;
+#if defined(__AVX2__)
+    return (wgf8)_mm256_insertf128_ps(
+        _mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(other), 1);
+#else
+    wgf8 v;
+    memcpy(&v, p, 16);
+    memcpy((char*)&v + 16, other, 16);
+    return v;
+#endif
+}
+
+WGI_INLINE void store_lanes(float* p, wgf8 v, const strip* s, int ways)
+{
+    if (!(ways & HALVES)) {
+        wgf8_store(p, v);
+        return;
+    }
+#if defined(__AVX2__)
+    _mm_storeu_ps(p, _mm256_castps256_ps128((__m256)v));
+    _mm_storeu_ps(p + s->apart, _mm256_extractf128_ps((__m256)v, 1));
+#else
+    memcpy(p, &v, 16);
+    memcpy(p + s->apart, (char*)&v + 16, 16);
+#endif
+}
+
+// The same where a lane is read twice: these loops wait for loads.
+WGI_INLINE wgf8 load_once(const float* p, const strip* s, int ways)
+{
+    wgf8 v = load_lanes(p, s, ways);
 #if defined(__AVX512VL__)
     __asm__("" : "+v"(v));
 #elif defined(__AVX2__)
@@ -84,10 +118,10 @@ WGI_INLINE places places_of(const float* near, const strip* s, int ways)
 WGI_INLINE wgf8 corner_in_row(const float* near, const strip* s, int ways, int far)
 {
     if (!(far & 1))
-        return load_once(near);
+        return load_once(near, s, ways);
     if (WAY(ways, 0) == MIXED)
-        return choose(s->back[0], wgf8_load(near - 1), wgf8_load(near + 1));
-    return wgf8_load(WAY(ways, 0) == FORWARD ? near + 1 : near - 1);
+        return choose(s->back[0], load_lanes(near - 1, s, ways), load_lanes(near + 1, s, ways));
+    return load_lanes(WAY(ways, 0) == FORWARD ? near + 1 : near - 1, s, ways);
 }
 
 WGI_INLINE wgf8
@@ -116,25 +150,30 @@ WGI_INLINE wgf8 corner_of(const places* p, const strip* s, int ways, int far)
 WGI_INLINE wgf8 strip_value(const float* near, const strip* s, int ways)
 {
     const places p = places_of(near, s, ways);
-    wgf8 row[4];
-    for (int n = 0; n < 4; ++n)
-        row[n] =
-            lerp(corner_of(&p, s, ways, 2 * n), corner_of(&p, s, ways, 2 * n + 1), s->fraction[0]);
-    const wgf8 plane = lerp(row[0], row[1], s->fraction[1]);
-    return lerp(plane, lerp(row[2], row[3], s->fraction[1]), s->fraction[2]);
+#define IN_ROW(far)                                                                                \
+    lerp(corner_of(&p, s, ways, far), corner_of(&p, s, ways, (far) + 1), s->fraction[0])
+    const wgf8 own = lerp(IN_ROW(0), IN_ROW(2), s->fraction[1]);
+    const wgf8 other = lerp(IN_ROW(4), IN_ROW(6), s->fraction[1]);
+#undef IN_ROW
+    return lerp(own, other, s->fraction[2]);
 }
 
-WGI_INLINE strip strip_at(const wgi_advect_job* job, ptrdiff_t at)
+WGI_INLINE strip strip_of(const wgi_advect_job* job, ptrdiff_t at, ptrdiff_t apart, int ways)
 {
-    strip s = { .near = 0, .stride = { 1, job->nx, job->slab } };
+    strip s = { .near = 0, .stride = { 1, job->nx, job->slab }, .apart = apart };
     const wgf8 scale = wgf8_set(-job->cells_per_velocity);
     const float* velocity = job->velocity + at;
     for (int axis = 0; axis < 3; ++axis, velocity += job->cells) {
-        s.step[axis] = wgf8_load(velocity) * scale;
+        s.step[axis] = load_lanes(velocity, &s, ways) * scale;
         s.fraction[axis] = wgf8_abs(s.step[axis]);
         s.back[axis] = wgf8_bits(s.step[axis]) >> 31;
     }
     return s;
+}
+
+WGI_INLINE strip strip_at(const wgi_advect_job* job, ptrdiff_t at)
+{
+    return strip_of(job, at, 0, 0);
 }
 
 // Sets the far offset of the axes on which all lanes that count move the way of one of them.

@@ -119,44 +119,72 @@ WGI_INLINE void
 strip_in_air(const wgi_advect_job* job, const strip* s, const float* near, float* out, int ways)
 {
     const ptrdiff_t cells = job->cells;
-    if (job->components == 3)
-        for (int c = 0; c < 3; ++c, near += cells, out += cells)
-            wgf8_store(out, strip_value(near, s, ways));
-    else
-        for (int32_t c = job->components; c > 0; --c, near += cells, out += cells)
-            wgf8_store(out, strip_value(near, s, ways));
+    if (job->components == 3) {
+        wgf8_store(out, strip_value(near, s, ways));
+        wgf8_store(out + cells, strip_value(near + cells, s, ways));
+        wgf8_store(out + 2 * cells, strip_value(near + 2 * cells, s, ways));
+        return;
+    }
+    for (int32_t c = job->components; c > 0; --c, near += cells, out += cells)
+        wgf8_store(out, strip_value(near, s, ways));
+}
+
+// Classes of the cells of a strip (flow_classes.h).
+typedef struct classes {
+    wgu8 side, corner;
+} classes;
+
+WGI_INLINE wgi8 in_solid(const classes* around)
+{
+    return (wgi8)(around->side << 25) >> 31; // WGI_SIDE_OWN
 }
 
 // Leaves out the axes whose neighbour is solid; returns the lanes (bits) that this does not serve.
-WGI_INLINE unsigned leave_out_solids(const uint8_t* sides, const uint8_t* corners, strip* s)
+WGI_INLINE unsigned leave_out_solids(const classes* around, strip* s)
 {
-    const wgu8 side = (wgu8)wgi8_load_bytes(sides), corner = (wgu8)wgi8_load_bytes(corners);
     // A bit of a byte moves to the sign: from 2 axis + 1 where the far cell is the one before.
     for (int axis = 0; axis < 3; ++axis) {
-        const wgi8 closed = (wgi8)(side << (wgu8)(wgi8_set(31 - 2 * axis) + s->back[axis])) >> 31;
+        const wgu8 bit = (wgu8)(wgi8_set(31 - 2 * axis) + s->back[axis]);
+        const wgi8 closed = (wgi8)(around->side << bit) >> 31;
         s->fraction[axis] = wgf8_from_bits(wgf8_bits(s->fraction[axis]) & ~closed);
     }
     const wgi8 *back = s->back, up = back[1] + back[2] + back[2];
-    return (unsigned)wgi8_mask((wgi8)(corner << (wgu8)(wgi8_set(31) + back[0] + up + up)));
+    return (unsigned)wgi8_mask((wgi8)(around->corner << (wgu8)(wgi8_set(31) + back[0] + up + up)));
+}
+
+// What a strip leaves to be done, lanes as bits: those with corners that have weights of their own, and
+// those with a value that is not finite, perhaps from within a solid.
+typedef struct rest {
+    unsigned uneven, unfit;
+} rest;
+
+WGI_INLINE wgf8
+move_component(const wgi_advect_job* job, ptrdiff_t at, const wgi8* keep, const strip* s, int ways)
+{
+    const float* own = job->field + at;
+    const wgf8 moved = strip_value(own + s->near, s, ways);
+    store_lanes(job->out + at, wgf8_select(*keep, load_lanes(own, s, ways), moved), s, ways);
+    return moved;
 }
 
 // A strip whose neighbours may be solid; its near corners and their neighbours lie in the grid, and
-// the classes are those of the near cells. Lanes of `keep` keep their value. Returns the lanes (bits)
-// that are left to be done.
-WGI_INLINE unsigned strip_beside_solids(
-    const wgi_advect_job* job, ptrdiff_t at, const uint8_t* sides, const uint8_t* corners,
-    wgi8 keep, strip* s, int ways)
+// the classes are those of the near cells. Lanes of `keep` keep their value.
+WGI_INLINE rest strip_beside_solids(
+    const wgi_advect_job* job, ptrdiff_t at, const classes* around, wgi8 keep, strip* s, int ways)
 {
-    const unsigned left = leave_out_solids(sides, corners, s);
-    const float* own = job->field + at;
-    float* out = job->out + at;
-    wgi8 unfit = wgi8_set(0);
-    for (int32_t c = job->components; c > 0; --c, own += job->cells, out += job->cells) {
-        const wgf8 moved = strip_value(own + s->near, s, ways);
-        unfit |= (wgi8)(moved != moved);
-        wgf8_store(out, wgf8_select(keep, wgf8_load(own), moved));
+    const unsigned left = leave_out_solids(around, s);
+    const unsigned air = ~(unsigned)wgi8_mask(keep) & 0xff;
+    wgf8 sum = wgf8_set(0.0f);
+    if (job->components == 3) {
+        sum = move_component(job, at, &keep, s, ways);
+        sum += move_component(job, at + job->cells, &keep, s, ways);
+        sum += move_component(job, at + 2 * job->cells, &keep, s, ways);
+    } else {
+        for (int32_t c = job->components; c > 0; --c, at += job->cells)
+            sum += move_component(job, at, &keep, s, ways);
     }
-    return (left | (unsigned)wgi8_mask(unfit)) & ~(unsigned)wgi8_mask(keep);
+    const unsigned unfit = (unsigned)wgi8_mask((wgi8)(sum != sum)) & air & ~left;
+    return (rest){ left & air, unfit };
 }
 
 // A strip with long displacements: true where all eight share one offset and the window of their
@@ -190,6 +218,16 @@ static bool set_long_strip(const wgi_advect_job* job, const int32_t index[3], st
     return true;
 }
 
+// What is left of a tile once its strips are done.
+typedef struct leftovers {
+    cell_list alone, uneven;
+} leftovers;
+
+WGI_INLINE classes classes_at(const uint8_t* sides, const uint8_t* corners)
+{
+    return (classes){ (wgu8)wgi8_load_bytes(sides), (wgu8)wgi8_load_bytes(corners) };
+}
+
 WGI_INLINE unsigned move_long_strip(const wgi_advect_job* job, ptrdiff_t at, strip* s)
 {
     const int ways = WAYS(MIXED, MIXED, MIXED);
@@ -201,92 +239,189 @@ WGI_INLINE unsigned move_long_strip(const wgi_advect_job* job, ptrdiff_t at, str
         strip_in_air(job, s, job->field + at + s->near, job->out + at, ways);
         return 0;
     }
+    const classes around = classes_at(sides, corners);
     const wgi8 keep = wgi8_load_bytes(job->solid + at) != wgi8_set(0);
-    const wgi8 inside = with_side(sides, WGI_SIDE_OWN) & ~keep;
-    return (unsigned)wgi8_mask(inside) |
-           strip_beside_solids(job, at, sides, corners, keep, s, ways);
+    const rest r = strip_beside_solids(job, at, &around, keep, s, ways);
+    return (unsigned)wgi8_mask(in_solid(&around) & ~keep) | r.uneven | r.unfit;
 }
 
 static __attribute__((noinline)) void
-advect_long_strip(const wgi_advect_job* job, const tile* t, unsigned place, lists* l)
+advect_long_strip(const wgi_advect_job* job, const tile* t, unsigned place, leftovers* l)
 {
     const ptrdiff_t at = cell_of(job, t, place);
     const int32_t index[3] = { t->begin_x + (int32_t)(place % TILE_COLUMNS),
                                t->begin_y + (int32_t)(place / TILE_COLUMNS), t->z };
     strip s = strip_at(job, at);
     const bool together = set_long_strip(job, index, &s);
-    leave_alone(l, place, together ? move_long_strip(job, at, &s) : 0xff);
+    list_lanes(&l->alone, place, together ? move_long_strip(job, at, &s) : 0xff);
 }
 
 // ---- tiles ----
 
 // Code for each way of x. Along y and z all strips are taken as mixed: to choose between two loads
 // costs less than to find out which of them are not.
-#define OF_WAY(backs, all, call)                                                                   \
+#define OF_WAY(way, extra, call)                                                                   \
     do {                                                                                           \
-        if ((backs) == 0)                                                                          \
-            call(WAYS(FORWARD, MIXED, MIXED));                                                     \
-        else if ((backs) == (all))                                                                 \
-            call(WAYS(BACKWARD, MIXED, MIXED));                                                    \
+        if ((way) == FORWARD)                                                                      \
+            call(WAYS(FORWARD, MIXED, MIXED) | (extra));                                           \
+        else if ((way) == BACKWARD)                                                                \
+            call(WAYS(BACKWARD, MIXED, MIXED) | (extra));                                          \
         else                                                                                       \
-            call(WAYS(MIXED, MIXED, MIXED));                                                       \
+            call(WAYS(MIXED, MIXED, MIXED) | (extra));                                             \
     } while (0)
 
-WGI_INLINE void
-advect_open_strip(const wgi_advect_job* job, const tile* t, ptrdiff_t at, unsigned place, lists* l)
+// The way along x of the lanes in air.
+WGI_INLINE int way_of_x(const strip* s, unsigned air)
+{
+    const unsigned backs = (unsigned)wgi8_mask(s->back[0]) & air;
+    if (WGI_FEW_WAYS)
+        return MIXED;
+    return backs == 0 ? FORWARD : backs == air ? BACKWARD : MIXED;
+}
+
+WGI_INLINE void advect_open_strip(
+    const wgi_advect_job* job, const tile* t, ptrdiff_t at, unsigned place, leftovers* l)
 {
     strip s = strip_at(job, at);
     if (is_long(&s)) {
         advect_long_strip(job, t, place, l);
         return;
     }
-    const unsigned backs = (unsigned)wgi8_mask(s.back[0]);
+    const int way = way_of_x(&s, 0xff);
 #define IN_AIR(ways) strip_in_air(job, &s, job->field + at, job->out + at, ways)
-    OF_WAY(backs, 0xff, IN_AIR);
+    OF_WAY(way, 0, IN_AIR);
 }
 
-WGI_INLINE void advect_strip_beside(
-    const wgi_advect_job* job, const tile* t, ptrdiff_t at, unsigned place, const uint8_t* sides,
-    const uint8_t* corners, lists* l)
+WGI_INLINE void
+advect_strip_beside(const wgi_advect_job* job, const tile* t, unsigned place, leftovers* l)
 {
+    const ptrdiff_t at = cell_of(job, t, place), class = class_of(t, place);
     strip s = strip_at(job, at);
     if (is_long(&s)) {
         advect_long_strip(job, t, place, l);
         return;
     }
-    const wgi8 keep = with_side(sides, WGI_SIDE_OWN);
-    const unsigned air = ~(unsigned)wgi8_mask(keep) & 0xff;
-    const unsigned backs = (unsigned)wgi8_mask(s.back[0]) & air;
-    unsigned left;
-#define BESIDE(ways) left = strip_beside_solids(job, at, sides, corners, keep, &s, ways)
-    OF_WAY(backs, air, BESIDE);
-    leave_alone(l, place, left);
+    const classes around = classes_at(t->sides + class, t->corners + class);
+    const wgi8 keep = in_solid(&around);
+    const int way = way_of_x(&s, ~(unsigned)wgi8_mask(keep) & 0xff);
+    rest r;
+#define BESIDE(ways) r = strip_beside_solids(job, at, &around, keep, &s, ways)
+    OF_WAY(way, 0, BESIDE);
+    list_lanes(&l->uneven, place, r.uneven);
+    list_lanes(&l->alone, place, r.unfit);
 }
 
-// Strips start at the first cell of air, so that what is solid before it costs a copy.
-static void advect_built_row(const wgi_advect_job* job, const tile* t, unsigned line, lists* l)
+// Four bytes and four others.
+WGI_INLINE wgu8 load_byte_halves(const uint8_t* a, const uint8_t* b)
+{
+#if defined(__AVX2__)
+    int32_t low, high;
+    memcpy(&low, a, 4);
+    memcpy(&high, b, 4);
+    return (wgu8)_mm256_cvtepu8_epi32(
+        _mm_unpacklo_epi32(_mm_cvtsi32_si128(low), _mm_cvtsi32_si128(high)));
+#else
+    return (wgu8){ a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3] };
+#endif
+}
+
+// Two times four cells, at places `a` and `b`.
+WGI_INLINE void
+advect_halves(const wgi_advect_job* job, const tile* t, unsigned a, unsigned b, leftovers* l)
+{
+    const ptrdiff_t at = cell_of(job, t, a), class[2] = { class_of(t, a), class_of(t, b) };
+    const classes around = {
+        load_byte_halves(t->sides + class[0], t -> sides + class[1]),
+        load_byte_halves(t->corners + class[0], t -> corners + class[1]),
+    };
+    strip s = strip_of(job, at, cell_of(job, t, b) - at, HALVES);
+    const wgi8 keep = in_solid(&around);
+    const unsigned air = ~(unsigned)wgi8_mask(keep) & (a == b ? 0x0f : 0xff);
+    if (is_long(&s)) {
+        list_lanes(&l->alone, a, air & 0x0f);
+        list_lanes(&l->alone, b, air >> 4);
+        return;
+    }
+    const int way = way_of_x(&s, air);
+    rest r;
+    OF_WAY(way, HALVES, BESIDE);
+    list_lanes(&l->uneven, a, r.uneven & air & 0x0f);
+    list_lanes(&l->uneven, b, (r.uneven & air) >> 4);
+    list_lanes(&l->alone, a, r.unfit & air & 0x0f);
+    list_lanes(&l->alone, b, (r.unfit & air) >> 4);
+}
+
+// The strips of a tile that meets solids: in open air, beside solids, and those with no more than four
+// cells in air. Each starts at the first cell of air that is not in another.
+enum { OPEN_STRIPS, STRIPS_BESIDE, HALF_STRIPS, BUILT_LISTS };
+
+typedef struct built_lists {
+    unsigned count[BUILT_LISTS];
+    uint16_t place[BUILT_LISTS][2 * TILE_STRIPS + TILE_ROWS + 1];
+} built_lists;
+
+// Which of 64 bytes have one of `bits`.
+WGI_INLINE uint64_t bytes_with(const uint8_t* bytes, uint8_t bits)
+{
+    uint64_t found = 0;
+#if defined(__SSE2__)
+    const __m128i wanted = _mm_set1_epi8((char)bits);
+    for (int n = 0; n < 64; n += 16) {
+        const __m128i some = _mm_and_si128(_mm_loadu_si128((const __m128i*)(bytes + n)), wanted);
+        const int none = _mm_movemask_epi8(_mm_cmpeq_epi8(some, _mm_setzero_si128()));
+        found |= (uint64_t)(~(unsigned)none & 0xffff) << n;
+    }
+#else
+    for (int n = 0; n < 64; ++n)
+        found |= (uint64_t)((bytes[n] & bits) != 0) << n;
+#endif
+    return found;
+}
+
+static void list_built_row(const wgi_advect_job* job, const tile* t, unsigned line, built_lists* b)
 {
     const unsigned columns = (unsigned)(t->end_x - t->begin_x), first = line * TILE_COLUMNS;
-    const ptrdiff_t row = cell_of(job, t, first), class = class_of(t, first);
-    for (unsigned next = 0; next < columns;) {
-        // The last strip of a row starts early and repeats a few cells.
-        const unsigned i = next + 8 <= columns ? next : columns - 8;
-        const uint8_t *sides = t->sides + class + i, *corners = t->corners + class + i;
-        const unsigned solids = leading_solids(sides);
-        if (solids == 8 || (solids > 0 && i == next)) {
-            copy_strip(job, row + i);
-            next = i + solids;
-            continue;
-        }
-        if ((wgi_load_marks(sides) | wgi_load_marks(corners)) != 0)
-            advect_strip_beside(job, t, row + i, first + i, sides, corners, l);
-        else
-            advect_open_strip(job, t, row + i, first + i, l);
-        next = i + 8;
+    const ptrdiff_t class = class_of(t, first);
+    const uint64_t inside = ~(uint64_t)0 >> (64 - columns);
+    const uint64_t solid = bytes_with(t->sides + class, WGI_SIDE_OWN) & inside;
+    const uint64_t beside =
+        (bytes_with(t->sides + class, 0xff) | bytes_with(t->corners + class, 0xff)) & inside;
+    const ptrdiff_t row = cell_of(job, t, first);
+    for (unsigned i = 0; i < columns && solid >> i != 0; i += 8)
+        if ((solid >> i & 0xff) != 0)
+            copy_strip(job, row + (i + 8 <= columns ? i : columns - 8));
+    for (uint64_t air = ~solid & inside; air != 0;) {
+        const unsigned start = (unsigned)__builtin_ctzll(air);
+        const bool half = (air >> start & 0xf0) == 0;
+        const unsigned width = half ? 4 : 8;
+        // The last of a row start early and repeat a few cells.
+        const unsigned i = start + width <= columns ? start : columns - width;
+        const unsigned list = half ? HALF_STRIPS : (beside >> i & 0xff) != 0;
+        b->place[list][b->count[list]++] = (uint16_t)(first + i);
+        air = start + width < 64 ? air & ~(uint64_t)0 << (start + width) : 0;
     }
 }
 
-static void advect_open_row(const wgi_advect_job* job, const tile* t, unsigned line, lists* l)
+static void advect_built_tile(const wgi_advect_job* job, const tile* t, leftovers* l)
+{
+    built_lists b;
+    for (int n = 0; n < BUILT_LISTS; ++n)
+        b.count[n] = 0;
+    for (unsigned line = 0; line < (unsigned)(t->end_y - t->begin_y); ++line)
+        list_built_row(job, t, line, &b);
+    uint16_t *place = b.place[OPEN_STRIPS], *half = b.place[HALF_STRIPS];
+    for (unsigned n = 0; n < b.count[OPEN_STRIPS]; ++n)
+        advect_open_strip(job, t, cell_of(job, t, place[n]), place[n], l);
+    for (unsigned n = 0; n < b.count[STRIPS_BESIDE]; ++n)
+        advect_strip_beside(job, t, b.place[STRIPS_BESIDE][n], l);
+    if (b.count[HALF_STRIPS] % 2)
+        half[b.count[HALF_STRIPS]] = half[b.count[HALF_STRIPS] - 1];
+    for (unsigned n = 0; n < b.count[HALF_STRIPS]; n += 2)
+        advect_halves(job, t, half[n], half[n + 1], l);
+    advect_listed(job, t, &l->uneven, advect_uneven_eight);
+}
+
+static void advect_open_row(const wgi_advect_job* job, const tile* t, unsigned line, leftovers* l)
 {
     const unsigned first = line * TILE_COLUMNS, last = (unsigned)(t->end_x - t->begin_x) - 8;
     const ptrdiff_t row = t->first + (ptrdiff_t)line * job->nx;
@@ -298,16 +433,15 @@ static void advect_open_row(const wgi_advect_job* job, const tile* t, unsigned l
 
 static void advect_rows_of_tiles(const wgi_advect_job* job, tile* t)
 {
-    lists l;
+    leftovers l;
     for (int32_t n = 0; set_columns(job, n, t); ++n) {
-        l.alone_count = 0;
+        l.alone.count = l.uneven.count = 0;
         look_around(job, t);
-        for (unsigned line = 0; line < (unsigned)(t->end_y - t->begin_y); ++line)
-            if (t->open)
-                advect_open_row(job, t, line, &l);
-            else
-                advect_built_row(job, t, line, &l);
-        advect_alone(job, t, &l);
+        if (!t->open)
+            advect_built_tile(job, t, &l);
+        for (unsigned line = 0; t->open && line < (unsigned)(t->end_y - t->begin_y); ++line)
+            advect_open_row(job, t, line, &l);
+        advect_listed(job, t, &l.alone, advect_eight);
     }
     for (int32_t j = t->begin_y; j < t->end_y; ++j) {
         const ptrdiff_t row = t->z * job->slab + (ptrdiff_t)j * job->nx;
