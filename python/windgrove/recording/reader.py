@@ -89,6 +89,8 @@ def _open_patiently(path: Path, keywords: dict[str, Any]) -> xr.Dataset:
             if clock.monotonic() > end or not (journal_path(path).exists() or in_use(path)):
                 raise _explain(error, path) from error
             clock.sleep(0.02)
+        except ValueError as error:  # older h5netcdf: data without dimensions
+            raise ValueError(f"{path}: not a recording: {error}") from error
 
 
 def _open(path: Path, keywords: dict[str, Any]) -> xr.Dataset:

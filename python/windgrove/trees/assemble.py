@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from ..errors import TreeFormatError
 from .chains import chain_of, continuation, usable_runs
 from .cylinders import Cylinders, Notes, Source
-from .link import skip_rows
+from .link import graph_of, skip_rows
 from .observe import observe
 from .radii import fill_radii
 from .tree import BRANCH, TRUNK, Segments, Tree, TreeReport
@@ -130,8 +129,8 @@ def _parents_first(table: Cylinders, notes: Notes) -> Cylinders:
         return table
     child = np.arange(count)
     above = np.where(table.parent < 0, count, table.parent)
-    graph = coo_array((np.ones(count, dtype=np.int8), (above, child)), shape=(count + 1,) * 2)
-    order = breadth_first_order(graph.tocsr(), count, return_predecessors=False)
+    graph = graph_of(above, child, count + 1)
+    order = breadth_first_order(graph, count, return_predecessors=False)
     order = order[1:].astype(np.intp)
     if len(order) < count:
         row = _row_in_cycle(table.parent, order)
@@ -164,9 +163,7 @@ def _components(table: Cylinders, notes: Notes, roots: str) -> tuple[Cylinders, 
     if len(root_rows) == 1:
         return table, 1
     child = np.flatnonzero(table.parent >= 0)
-    graph = coo_array(
-        (np.ones(len(child), dtype=np.int8), (table.parent[child], child)), shape=(len(table),) * 2
-    )
+    graph = graph_of(table.parent[child], child, len(table))
     _, label = connected_components(graph, directed=False)
     sizes = np.bincount(label)
     volumes = np.bincount(label, weights=table.radius**2 * table.length)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -136,3 +138,12 @@ def _refuse_broken(
             f"{lost_text}; missing_parents='roots' keeps them as trees of their own",
             rows[int(np.argmax(lost))],
         )
+
+
+def graph_of(above: NDArray[np.int64], below: NDArray[np.int64], count: int) -> Any:
+    """A sparse graph of `count` vertices for `scipy.sparse.csgraph`, which reads indices of 32 bits
+    in every version; older ones go wrong on others without saying so."""
+    from scipy.sparse import coo_array
+
+    ends = above.astype(np.int32), below.astype(np.int32)
+    return coo_array((np.ones(len(above), dtype=np.int8), ends), shape=(count, count)).tocsr()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cylinders import Cylinders, Notes, Source
+from ..link import graph_of
 from . import Options, Parsed
 from .source import Content
 
@@ -176,10 +177,9 @@ def _tubes(vertices: FloatArray, faces: IntArray) -> tuple[list[_Tube], int]:
 
 
 def _components(edges: IntArray, count: int) -> IntArray:
-    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    graph = coo_array((np.ones(len(edges), dtype=np.int8), tuple(edges.T)), shape=(count, count))
+    graph = graph_of(edges[:, 0], edges[:, 1], count)
     return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
