@@ -178,6 +178,34 @@ static PyObject* bind_wind_sample(PyObject* module, PyObject* const* args, Py_ss
     return wgpy_done(status, "wind");
 }
 
+static PyObject* bind_wind_cells(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    wg_exec exec;
+    if (!wgpy_arity("wind_cells", nargs, 3))
+        return NULL;
+    const npy_intp any[] = { 3, WGPY_ANY, WGPY_ANY, WGPY_ANY };
+    wg_grid_view grid = { .velocity = wgpy_array(args[0], "velocity", NPY_FLOAT32, 4, any, false) };
+    if (!grid.velocity || !wgpy_threads(args[2], &exec))
+        return NULL;
+    const npy_intp* size = PyArray_DIMS((PyArrayObject*)args[0]);
+    const npy_intp shape[] = { size[1], size[2], size[3], 4 };
+    float* out = wgpy_array(args[1], "out", NPY_FLOAT32, 4, shape, true);
+    if (!out || !wgpy_no_overlap(args[1], "out", args[0], "velocity"))
+        return NULL;
+    for (int axis = 1; axis < 4; ++axis)
+        if (size[axis] > WG_MAX_CELLS)
+            return wgpy_done(WG_ERR_VALUE, "velocity");
+    grid.nz = (int32_t)size[1];
+    grid.ny = (int32_t)size[2];
+    grid.nx = (int32_t)size[3];
+    wg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = wg_wind_cells(&grid, out, &exec);
+    Py_END_ALLOW_THREADS
+    return wgpy_done(status, "velocity");
+}
+
 PyMethodDef bind_flow_methods[] = {
     { "advect", (PyCFunction)(void (*)(void))bind_advect, METH_FASTCALL,
       PyDoc_STR("advect($module, field, velocity, spacing, dt, solid, out, threads, scratch, /)"
@@ -192,5 +220,8 @@ PyMethodDef bind_flow_methods[] = {
     { "wind_sample", (PyCFunction)(void (*)(void))bind_wind_sample, METH_FASTCALL,
       PyDoc_STR("wind_sample($module, view, points, out, threads, /)\n--\n\n"
                 "Velocity of a WindView at (n, 3) points.") },
+    { "wind_cells", (PyCFunction)(void (*)(void))bind_wind_cells, METH_FASTCALL,
+      PyDoc_STR("wind_cells($module, velocity, out, threads, /)\n--\n\n"
+                "The components of each cell of (3, nz, ny, nx) side by side, (nz, ny, nx, 4).") },
     { NULL, NULL, 0, NULL },
 };

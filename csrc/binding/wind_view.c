@@ -85,9 +85,27 @@ static bool read_velocity(PyObject* grid, wg_grid_view* out)
     return fine;
 }
 
+// The same side by side, which a grid may lack.
+static bool read_cells(PyObject* grid, wg_grid_view* out)
+{
+    PyObject* array = PyObject_GetAttrString(grid, "cells");
+    if (!array && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        return true;
+    }
+    const npy_intp shape[4] = { out->nz, out->ny, out->nx, 4 };
+    void* cells = NULL;
+    const bool fine =
+        array &&
+        wgpy_optional_array(array, "wind.levels[].cells", NPY_FLOAT32, 4, shape, false, &cells);
+    out->cells = cells;
+    Py_XDECREF(array);
+    return fine;
+}
+
 static bool read_grid(PyObject* grid, wg_grid_view* out)
 {
-    if (!read_velocity(grid, out) ||
+    if (!read_velocity(grid, out) || !read_cells(grid, out) ||
         !read_vector(grid, "origin", "wind.levels[].origin", out->origin) ||
         !read_number(grid, "spacing", "wind.levels[].spacing", &out->spacing))
         return false;

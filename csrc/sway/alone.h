@@ -28,6 +28,7 @@ static wgi_stand stand_of(const wgi_forest_job* job, size_t instance)
     const float* q = forest->turn + 4 * instance;
     wgi_stand stand = { .turn = { wgf8_set(q[0]), wgf8_set(q[1]), wgf8_set(q[2]), wgf8_set(q[3]) },
                         .scale = wgf8_set(forest->scale[instance]) };
+    stand.upright = wgi_is_upright(stand.turn);
     for (int lane = 0; lane < WGI_LANES; ++lane) {
         stand.key[lane] = forest->key[instance];
         if (job->lanes)

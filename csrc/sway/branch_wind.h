@@ -10,6 +10,7 @@
 typedef struct wgi_stand {
     wgi_lane_anchor anchor;
     wgi_quat turn;
+    bool upright; ///< every turn is one about the vertical
     wgf8 scale;
     wgi_u32x8 key;
 } wgi_stand;
@@ -23,13 +24,28 @@ typedef struct wgi_gust {
     double time;
 } wgi_gust;
 
+WGI_INLINE bool wgi_is_upright(wgi_quat turn)
+{
+    const wgf8 zero = wgf8_set(0.0f);
+    return !wgi8_any((wgi8)(turn.x != zero) | (wgi8)(turn.y != zero));
+}
+
+/// wgi_quat_rotate where x and y of the quaternion are 0: the same but for the sign of a zero.
+WGI_INLINE wgi_vec3 wgi_turn_upright(wgi_quat q, wgi_vec3 a)
+{
+    const wgf8 w = q.w + q.w;
+    const wgf8 cx = -(q.z * a.y), cy = q.z * a.x, dx = -(q.z * cy), dy = q.z * cx;
+    return (wgi_vec3){ a.x + (w * cx + (dx + dx)), a.y + (w * cy + (dy + dy)), a.z };
+}
+
 /// World position of the centre of mass from the tree's place, m.
 WGI_INLINE wgi_vec3
 wgi_centre(const wgi_stand* stand, const wgi_frame* parent, const wgi_pose* pose, wgf8 arm)
 {
     const wgi_vec3 from_parent = wgi_quat_rotate(parent->world, wgi_vec3_scale(arm, pose->reach));
-    return wgi_quat_rotate(
-        stand->turn, wgi_vec3_scale(stand->scale, wgi_vec3_add(parent->pivot, from_parent)));
+    const wgi_vec3 in_tree = wgi_vec3_scale(stand->scale, wgi_vec3_add(parent->pivot, from_parent));
+    return stand->upright ? wgi_turn_upright(stand->turn, in_tree)
+                          : wgi_quat_rotate(stand->turn, in_tree);
 }
 
 WGI_INLINE wgi_vec3 wgi_wind_at(

@@ -21,6 +21,8 @@ typedef struct chunk_rows {
     float arm[CHUNK][3][WGI_LANES];
     float torque[CHUNK][3][WGI_LANES];
     float wind[CHUNK][3][WGI_LANES];
+    // Cells and levels of the grids that the wind comes from, then of those that fade in.
+    int32_t index[2 * CHUNK][WGI_LANES], level[2 * CHUNK];
     float correction[CHUNK][4][WGI_LANES];
     float lag[CHUNK][3][WGI_LANES];
     float swing[CHUNK][2][WGI_LANES];  // where the state is packed
@@ -169,6 +171,7 @@ lanes_start(lanes_walk* w, const wgi_forest_job* job, size_t first, size_t used,
     memset(&w->stand, 0, sizeof w->stand);
     for (int lane = 0; lane < WGI_LANES; ++lane)
         set_instance(w, lane, first + ((size_t)lane < used ? (size_t)lane : used - 1));
+    w->stand.upright = wgi_is_upright(w->stand.turn);
     const size_t padded = (size_t)job->tree.padded;
     w->rows = (chunk_rows*)scratch;
     w->frame = (float*)(scratch + sizeof(chunk_rows));
@@ -329,10 +332,12 @@ static void store_chunk(lanes_walk* w, size_t begin, size_t count)
     const wgi_specimen* tree = &w->job->tree;
     const size_t padded = (size_t)tree->padded;
     for (size_t lane = 0; lane < w->used; ++lane)
-        for (size_t c = 0; c < 3; ++c)
-            memcpy(
-                w->previous[lane] + c * padded + begin, w->rotation[lane] + c * padded + begin,
-                count * sizeof(float));
+        for (size_t c = 0; c < 3; ++c) {
+            const float* from = w->rotation[lane] + c * padded + begin;
+            float* to = w->previous[lane] + c * padded + begin;
+            for (size_t i = 0; i < count; i += WGI_LANES)
+                wgf8_store(to + i, wgf8_load(from + i));
+        }
     store_tiles(w->rotation, w->used, padded, begin, count, w->rows->rotation);
     store_tiles(w->angular_velocity, w->used, padded, begin, count, w->rows->angular_velocity);
 }

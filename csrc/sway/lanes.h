@@ -44,7 +44,8 @@ static void frame_pass(lanes_walk* w, size_t begin, size_t count)
     }
 }
 
-static void sample_pass(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t count)
+// Centres of mass from the trees' places, in the rows that later hold the wind.
+static void centre_pass(lanes_walk* w, size_t begin, size_t count)
 {
     const wgi_specimen* tree = &w->job->tree;
     for (size_t i = 0; i < count; ++i) {
@@ -56,8 +57,78 @@ static void sample_pass(lanes_walk* w, const wgi_gust* gust, size_t begin, size_
                                     wgi_vec3_add(broadcast3(tree, WGI_REST_REACH, branch), arm) };
         store3(
             w->rows->wind[i],
-            wgi_wind_at(gust, &w->stand, &parent, &pose, broadcast(tree, WGI_REST_ARM, branch)));
+            wgi_centre(&w->stand, &parent, &pose, broadcast(tree, WGI_REST_ARM, branch)));
     }
+}
+
+WGI_INLINE void store_spot(lanes_walk* w, size_t i, int32_t level, const wgi_lane_spot* spot)
+{
+    const bool finer = i >= CHUNK;
+    w->rows->level[i] = level;
+    memcpy(w->rows->index[i], &spot->index, sizeof spot->index);
+    store3(
+        finer ? w->rows->lag[i - CHUNK] : w->rows->wind[i],
+        (wgi_vec3){ spot->t[0], spot->t[1], spot->t[2] });
+}
+
+// Where the centres lie in the grids; where that is not all there is to it, the wind itself. What
+// concerns a finer grid that fades in goes to rows that are free until the lag is known.
+static void spot_pass(lanes_walk* w, const wgi_lane_wind* wind, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        float(*row)[WGI_LANES] = w->rows->wind[i];
+        wgf8 local[3] = { wgf8_load(row[0]), wgf8_load(row[1]), wgf8_load(row[2]) };
+        wgi_lane_plan plan;
+        if (wgi_lane_plan8(wind, &w->stand.anchor, local, &plan)) {
+            store_spot(w, i, plan.level, &plan.spot);
+            w->rows->level[CHUNK + i] = plan.finer;
+            if (plan.finer >= 0) {
+                store_spot(w, CHUNK + i, plan.finer, &plan.finer_spot);
+                wgf8_store(w->rows->correction[i][0], plan.share);
+            }
+        } else {
+            wgf8 velocity[3];
+            wgi_sample_several8(wind, &w->stand.anchor, local, velocity);
+            store3(row, (wgi_vec3){ velocity[0], velocity[1], velocity[2] });
+            w->rows->level[i] = w->rows->level[CHUNK + i] = -1;
+        }
+    }
+}
+
+WGI_INLINE void blend_spot(lanes_walk* w, const wgi_lane_wind* wind, size_t i, wgf8 velocity[3])
+{
+    float(*row)[WGI_LANES] = i < CHUNK ? w->rows->wind[i] : w->rows->lag[i - CHUNK];
+    wgi_lane_spot spot = { .t = { wgf8_load(row[0]), wgf8_load(row[1]), wgf8_load(row[2]) } };
+    memcpy(&spot.index, w->rows->index[i], sizeof spot.index);
+    wgi_blend8(&wind->level[w->rows->level[i]], &spot, velocity);
+}
+
+static void blend_pass(lanes_walk* w, const wgi_lane_wind* wind, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (w->rows->level[i] < 0)
+            continue;
+        wgf8 velocity[3];
+        blend_spot(w, wind, i, velocity);
+        store3(w->rows->wind[i], (wgi_vec3){ velocity[0], velocity[1], velocity[2] });
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (w->rows->level[CHUNK + i] < 0)
+            continue;
+        wgf8 own[3];
+        blend_spot(w, wind, CHUNK + i, own);
+        float(*row)[WGI_LANES] = w->rows->wind[i];
+        wgf8 velocity[3] = { wgf8_load(row[0]), wgf8_load(row[1]), wgf8_load(row[2]) };
+        wgi_lane_fade8(wgf8_load(w->rows->correction[i][0]), own, velocity);
+        store3(row, (wgi_vec3){ velocity[0], velocity[1], velocity[2] });
+    }
+}
+
+static void sample_pass(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t count)
+{
+    centre_pass(w, begin, count);
+    spot_pass(w, gust->wind, count);
+    blend_pass(w, gust->wind, count);
 }
 
 static void noise_pass(lanes_walk* w, const wgi_gust* gust, size_t begin, size_t count)

@@ -7,7 +7,10 @@
 #include "wind/sample_lanes.h"
 
 // Points a thread takes at a time: some 20 microseconds of work.
-enum { POINTS_GRAIN = 512 };
+enum { POINTS_GRAIN = 512, CELLS_GRAIN = 8192 };
+
+// Floats are counted in 32 bits.
+enum { MOST_CELLS = 1 << 29 };
 
 static bool finite3(const double v[3])
 {
@@ -93,6 +96,34 @@ bool wgi_wind_view_fits(const wg_wind_view* view)
     return (outside->profile == WG_PROFILE_LOG || outside->profile == WG_PROFILE_POWER) &&
            isfinite(outside->ground) && wgi_positive(outside->reference_height) &&
            wgi_positive(outside->parameter);
+}
+
+typedef struct cells_job {
+    const float *x, *y, *z;
+    float* out;
+} cells_job;
+
+static void gather_cells(size_t begin, size_t end, void* context)
+{
+    const cells_job* job = context;
+    const float* restrict x = job->x, * restrict y = job->y, * restrict z = job->z;
+    float* restrict out = job->out;
+    for (size_t n = begin; n < end; ++n) {
+        out[4 * n] = x[n];
+        out[4 * n + 1] = y[n];
+        out[4 * n + 2] = z[n];
+        out[4 * n + 3] = 0.0f;
+    }
+}
+
+wg_status wg_wind_cells(const wg_grid_view* grid, float* out, const wg_exec* exec)
+{
+    const size_t cells = (size_t)grid->nx * (size_t)grid->ny * (size_t)grid->nz;
+    if (!wgi_size_fits(grid->nx, grid->ny, grid->nz, 3) || cells > MOST_CELLS)
+        return WG_ERR_VALUE;
+    cells_job job = { grid->velocity, grid->velocity + cells, grid->velocity + 2 * cells, out };
+    wgi_parallel_for(exec, cells, CELLS_GRAIN, gather_cells, &job);
+    return WG_OK;
 }
 
 wg_status wg_wind_sample(

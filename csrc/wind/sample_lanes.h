@@ -25,9 +25,10 @@
 /// One grid as eight lanes read it.
 typedef struct wgi_lane_grid {
     const float* velocity;
-    size_t component; ///< floats between two components
-    int32_t nx, slab; ///< floats between two rows and two slabs
-    float last[3];    ///< largest cell coordinate, the last cell's centre: n - 1
+    const float* cells; ///< the same as [nz][ny][nx][4], or NULL
+    size_t component;   ///< floats between two components
+    int32_t nx, slab;   ///< floats between two rows and two slabs
+    float last[3];      ///< largest cell coordinate, the last cell's centre: n - 1
     float cells_per_metre;
     double origin[3]; ///< m, centre of cell [0][0][0]
     double spacing;   ///< m
@@ -55,6 +56,7 @@ WGI_INLINE void wgi_lane_wind_init(const wg_wind_view* view, wgi_lane_wind* wind
         const wg_grid_view* grid = &view->level[n];
         wgi_lane_grid* lanes = &wind->level[n];
         lanes->velocity = grid->velocity;
+        lanes->cells = grid->cells;
         lanes->nx = grid->nx;
         lanes->slab = grid->nx * grid->ny;
         lanes->component = (size_t)lanes->slab * (size_t)grid->nz;
@@ -123,18 +125,43 @@ WGI_INLINE wgf8 wgi_lane_cell8(wgf8 coordinate, float last, wgi8* index)
     return wgf8_from_bits(wgf8_bits(fraction) | (wgi8)(coordinate != coordinate));
 }
 
-/// Trilinear velocity of one grid at eight points given in cells from the centre of cell [0][0][0].
-/// Beyond the outermost centres it reads the nearest place on them. NaN in a lane stays in it.
-WGI_INLINE void wgi_sample_grid8(const wgi_lane_grid* grid, const wgf8 cell[3], wgf8 out[3])
-{
-    wgi8 i, j, k;
-    const wgf8 tx = wgi_lane_cell8(cell[0], grid->last[0], &i);
-    const wgf8 ty = wgi_lane_cell8(cell[1], grid->last[1], &j);
-    const wgf8 tz = wgi_lane_cell8(cell[2], grid->last[2], &k);
-    const wgi8 flat = k * wgi8_set(grid->slab) + j * wgi8_set(grid->nx) + i;
-    int32_t index[8];
-    memcpy(index, &flat, sizeof index);
+/// Eight places in cells: the lower corner's index and how far beyond it.
+typedef struct wgi_lane_spot {
+    wgi8 index;
+    wgf8 t[3];
+} wgi_lane_spot;
 
+/// `cell` in cells from the centre of cell [0][0][0]; beyond the outermost centres the nearest place
+/// on them. NaN in a lane stays in it.
+WGI_INLINE wgi_lane_spot wgi_lane_spot8(const wgi_lane_grid* grid, const wgf8 cell[3])
+{
+    wgi_lane_spot spot;
+    wgi8 i, j, k;
+    spot.t[0] = wgi_lane_cell8(cell[0], grid->last[0], &i);
+    spot.t[1] = wgi_lane_cell8(cell[1], grid->last[1], &j);
+    spot.t[2] = wgi_lane_cell8(cell[2], grid->last[2], &k);
+    spot.index = k * wgi8_set(grid->slab) + j * wgi8_set(grid->nx) + i;
+    return spot;
+}
+
+/// The same of coordinates that lie inside.
+WGI_INLINE wgi_lane_spot wgi_lane_inner_spot8(const wgi_lane_grid* grid, const wgf8 cell[3])
+{
+    wgi_lane_spot spot;
+    wgi8 index[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        index[axis] = wgi8_truncate(cell[axis]);
+        spot.t[axis] = cell[axis] - wgf8_from_int(index[axis]);
+    }
+    spot.index = index[2] * wgi8_set(grid->slab) + index[1] * wgi8_set(grid->nx) + index[0];
+    return spot;
+}
+
+/// Trilinear velocity at eight spots of a grid whose components lie apart.
+WGI_INLINE void wgi_blend_rows8(const wgi_lane_grid* grid, const wgi_lane_spot* spot, wgf8 out[3])
+{
+    int32_t index[8];
+    memcpy(index, &spot->index, sizeof index);
     for (int c = 0; c < 3; ++c) {
         const float* corner = grid->velocity + (size_t)c * grid->component;
         wgf8 row[4];
@@ -142,10 +169,70 @@ WGI_INLINE void wgi_sample_grid8(const wgi_lane_grid* grid, const wgf8 cell[3], 
             wgf8 low, high;
             wgi_load_pairs8(
                 corner + (n & 1) * grid->nx + (n >> 1) * (ptrdiff_t)grid->slab, index, &low, &high);
-            row[n] = wgi_lerp8(low, high, tx);
+            row[n] = wgi_lerp8(low, high, spot->t[0]);
         }
-        out[c] = wgi_lerp8(wgi_lerp8(row[0], row[1], ty), wgi_lerp8(row[2], row[3], ty), tz);
+        out[c] = wgi_lerp8(
+            wgi_lerp8(row[0], row[1], spot->t[1]), wgi_lerp8(row[2], row[3], spot->t[1]),
+            spot->t[2]);
     }
+}
+
+/// The cells `a` and `b`, of four floats each.
+WGI_INLINE wgf8 wgi_load_two_cells(const float* a, const float* b)
+{
+#if defined(__AVX2__)
+    return (wgf8)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(a)), _mm_loadu_ps(b), 1);
+#else
+    return (wgf8){ a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3] };
+#endif
+}
+
+/// The same as wgi_blend_rows8 where a cell's components lie side by side: a third of the cache
+/// lines. Lanes n and n + 4 are blended together, and turned into components last.
+WGI_INLINE void wgi_blend_cells8(const wgi_lane_grid* grid, const wgi_lane_spot* spot, wgf8 out[3])
+{
+    // Floats rather than cells, so that an index is an address as it is.
+    const wgi8 floats = spot->index << 2;
+    uint32_t at[8];
+    memcpy(at, &floats, sizeof at);
+    const float* rows[4];
+    for (int r = 0; r < 4; ++r)
+        rows[r] = grid->cells + 4 * ((r & 1) * grid->nx + (r >> 1) * (ptrdiff_t)grid->slab);
+    wgf8 lane[4];
+#define WGI_BLEND_LANE(n)                                                                          \
+    {                                                                                              \
+        wgf8 t[3], row[4];                                                                         \
+        for (int axis = 0; axis < 3; ++axis)                                                       \
+            t[axis] = wgf8_shuffle(                                                                \
+                spot->t[axis], spot->t[axis], n, n, n, n, n + 4, n + 4, n + 4, n + 4);             \
+        for (int r = 0; r < 4; ++r) {                                                              \
+            const float *a = rows[r] + at[n], *b = rows[r] + at[n + 4];                            \
+            row[r] = wgi_lerp8(wgi_load_two_cells(a, b), wgi_load_two_cells(a + 4, b + 4), t[0]);  \
+        }                                                                                          \
+        lane[n] =                                                                                  \
+            wgi_lerp8(wgi_lerp8(row[0], row[1], t[1]), wgi_lerp8(row[2], row[3], t[1]), t[2]);     \
+    }
+    WGI_BLEND_LANE(0)
+    WGI_BLEND_LANE(1)
+    WGI_BLEND_LANE(2)
+    WGI_BLEND_LANE(3)
+#undef WGI_BLEND_LANE
+    const wgf8 xy01 = wgf8_shuffle(lane[0], lane[1], 0, 8, 1, 9, 4, 12, 5, 13);
+    const wgf8 xy23 = wgf8_shuffle(lane[2], lane[3], 0, 8, 1, 9, 4, 12, 5, 13);
+    const wgf8 z01 = wgf8_shuffle(lane[0], lane[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    const wgf8 z23 = wgf8_shuffle(lane[2], lane[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    out[0] = wgf8_shuffle(xy01, xy23, 0, 1, 8, 9, 4, 5, 12, 13);
+    out[1] = wgf8_shuffle(xy01, xy23, 2, 3, 10, 11, 6, 7, 14, 15);
+    out[2] = wgf8_shuffle(z01, z23, 0, 1, 8, 9, 4, 5, 12, 13);
+}
+
+/// Trilinear velocity of one grid at eight spots.
+WGI_INLINE void wgi_blend8(const wgi_lane_grid* grid, const wgi_lane_spot* spot, wgf8 out[3])
+{
+    if (grid->cells)
+        wgi_blend_cells8(grid, spot, out);
+    else
+        wgi_blend_rows8(grid, spot, out);
 }
 
 /// A grid's share of the wind at eight points: 1 inside, fading to 0 over the last interior cell.
@@ -180,42 +267,117 @@ WGI_INLINE void wgi_lane_outside8(const wg_prevailing* outside, wgf8 height, wgf
         out[c] = factor * wgf8_set((float)outside->velocity[c]);
 }
 
-/// The wind at eight points: each lane's anchor plus `local` [m], velocity in m/s.
-/// NaN in a lane of `local` gives NaN in that lane alone.
-WGI_INLINE void wgi_sample_wind8(
+/// Eight points in the coordinates of a grid.
+WGI_INLINE void wgi_lane_cells8(
+    const wgi_lane_wind* wind, const wgi_lane_anchor* anchor, const wgf8 local[3], int32_t level,
+    wgf8 cell[3])
+{
+    const wgf8 cells_per_metre = wgf8_set(wind->level[level].cells_per_metre);
+    for (int axis = 0; axis < 3; ++axis)
+        cell[axis] = anchor->cell[level][axis] + local[axis] * cells_per_metre;
+}
+
+/// Lanes within `margin` cells of the outermost centres; not those with NaN.
+WGI_INLINE wgi8 wgi_lane_within8(const wgi_lane_grid* grid, const wgf8 cell[3], float margin)
+{
+    wgi8 within = wgi8_set(-1);
+    for (int axis = 0; axis < 3; ++axis)
+        within &= (wgi8)(cell[axis] >= wgf8_set(margin)) &
+                  (wgi8)(cell[axis] <= wgf8_set(grid->last[axis] - margin));
+    return within;
+}
+
+/// What most samples are: eight points in one grid, or some of them in the zone where the next finer
+/// grid fades in.
+typedef struct wgi_lane_plan {
+    int32_t level, finer; ///< of the grids, -1 for none
+    wgi_lane_spot spot, finer_spot;
+    wgf8 share; ///< of the finer grid
+} wgi_lane_plan;
+
+/// False where the points need more than that.
+WGI_INLINE bool wgi_lane_plan8(
+    const wgi_lane_wind* wind, const wgi_lane_anchor* anchor, const wgf8 local[3],
+    wgi_lane_plan* plan)
+{
+    plan->finer = -1;
+    for (int32_t level = 0; level < wind->level_count; ++level) {
+        const wgi_lane_grid* grid = &wind->level[level];
+        wgf8 cell[3];
+        wgi_lane_cells8(wind, anchor, local, level, cell);
+        if (wgi8_mask(wgi_lane_within8(grid, cell, 1.5f)) == 0xff) {
+            plan->level = level;
+            plan->spot = wgi_lane_inner_spot8(grid, cell);
+            return true;
+        }
+        const wgf8 share = wgi_lane_share8(grid, cell);
+        if (!wgi8_any(~(wgi8)(share <= wgf8_set(0.0f))))
+            continue;
+        if (plan->finer >= 0)
+            return false;
+        plan->finer = level;
+        plan->share = share;
+        plan->finer_spot = wgi_lane_spot8(grid, cell);
+    }
+    return false;
+}
+
+/// The wind where a finer grid has a share of it; the selects keep a lane's bits free of the others.
+WGI_INLINE void wgi_lane_fade8(wgf8 share, const wgf8 own[3], wgf8 out[3])
+{
+    const wgi8 some = (wgi8)(share > wgf8_set(0.0f)), whole = (wgi8)(share >= wgf8_set(1.0f));
+    for (int c = 0; c < 3; ++c) {
+        const wgf8 faded = wgi_lerp8(out[c], own[c], share);
+        out[c] = wgf8_select(whole, own[c], wgf8_select(some, faded, out[c]));
+    }
+}
+
+/// The wind at eight points that need several grids; any points may be given.
+WGI_INLINE void wgi_sample_several8(
     const wgi_lane_wind* wind, const wgi_lane_anchor* anchor, const wgf8 local[3], wgf8 out[3])
 {
     wgf8 cell[WG_MAX_LEVELS][3], share[WG_MAX_LEVELS];
-    const wgf8 one = wgf8_set(1.0f), none = wgf8_set(0.0f);
     int32_t level = 0;
     for (; level < wind->level_count; ++level) {
-        const wgi_lane_grid* grid = &wind->level[level];
-        for (int axis = 0; axis < 3; ++axis)
-            cell[level][axis] =
-                anchor->cell[level][axis] + local[axis] * wgf8_set(grid->cells_per_metre);
-        share[level] = wgi_lane_share8(grid, cell[level]);
-        if (!wgi8_any((wgi8)(share[level] < one)))
+        wgi_lane_cells8(wind, anchor, local, level, cell[level]);
+        share[level] = wgi_lane_share8(&wind->level[level], cell[level]);
+        if (!wgi8_any((wgi8)(share[level] < wgf8_set(1.0f))))
             break;
     }
     if (level == wind->level_count)
         wgi_lane_outside8(&wind->outside, anchor->height + local[2], out);
     else
-        wgi_sample_grid8(&wind->level[level], cell[level], out);
+        out[0] = out[1] = out[2] = wgf8_set(0.0f);
 
-    // From the coarsest grid to the finest. The selects keep a lane's bits free of the other lanes.
-    while (level-- > 0) {
-        const wgi8 some = (wgi8)(share[level] > none), whole = (wgi8)(share[level] >= one);
-        if (!wgi8_any(some))
+    // From the coarsest grid to the finest.
+    for (int32_t n = level < wind->level_count ? level : level - 1; n >= 0; --n) {
+        if (!wgi8_any((wgi8)(share[n] > wgf8_set(0.0f))))
             continue;
         wgf8 own[3];
-        wgi_sample_grid8(&wind->level[level], cell[level], own);
-        for (int c = 0; c < 3; ++c) {
-            const wgf8 faded = wgi_lerp8(out[c], own[c], share[level]);
-            out[c] = wgf8_select(whole, own[c], wgf8_select(some, faded, out[c]));
-        }
+        const wgi_lane_spot spot = wgi_lane_spot8(&wind->level[n], cell[n]);
+        wgi_blend8(&wind->level[n], &spot, own);
+        wgi_lane_fade8(share[n], own, out);
     }
     const wgi8 bad =
         (wgi8)(local[0] != local[0]) | (wgi8)(local[1] != local[1]) | (wgi8)(local[2] != local[2]);
     for (int c = 0; c < 3; ++c)
         out[c] = wgf8_from_bits(wgf8_bits(out[c]) | bad);
+}
+
+/// The wind at eight points: each lane's anchor plus `local` [m], velocity in m/s.
+/// NaN in a lane of `local` gives NaN in that lane alone.
+WGI_INLINE void wgi_sample_wind8(
+    const wgi_lane_wind* wind, const wgi_lane_anchor* anchor, const wgf8 local[3], wgf8 out[3])
+{
+    wgi_lane_plan plan;
+    if (!wgi_lane_plan8(wind, anchor, local, &plan)) {
+        wgi_sample_several8(wind, anchor, local, out);
+        return;
+    }
+    wgi_blend8(&wind->level[plan.level], &plan.spot, out);
+    if (plan.finer < 0)
+        return;
+    wgf8 own[3];
+    wgi_blend8(&wind->level[plan.finer], &plan.finer_spot, own);
+    wgi_lane_fade8(plan.share, own, out);
 }

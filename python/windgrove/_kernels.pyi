@@ -90,6 +90,9 @@ def sample(
 def wind_sample(
     view: object, points: NDArray[np.float64], out: NDArray[np.float32], threads: int, /
 ) -> None: ...
+def wind_cells(
+    velocity: NDArray[np.float32], out: NDArray[np.float32], threads: int, /
+) -> None: ...
 def project(
     velocity: NDArray[np.float32],
     spacing: float,

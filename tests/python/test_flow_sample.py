@@ -1,5 +1,7 @@
 """Sampling one field and nested grids: the twins, exactness, continuity, bad input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -164,3 +166,30 @@ def test_bad_input_names_the_argument():
     with pytest.raises(TypeError, match="field: expected numbers"):
         kernels.sample(np.full((3, 3, 3), "x"), (0, 0, 0), 1, [[0, 0, 0]])
     assert kernels.sample(field, (0, 0, 0), 1, np.empty((0, 3))).shape == (0,)
+
+
+@pytest.mark.parametrize("isa", ["scalar", "avx2"], indirect=True)
+@pytest.mark.parametrize("profile", ["none", "log"])
+def test_components_side_by_side_change_no_bit_of_a_sample(isa, profile):
+    rng = np.random.default_rng(12)
+    view = nested(rng, profile=profile)
+    levels = []
+    for level in view.levels:
+        cells = np.full((*level.velocity.shape[1:], 4), np.nan, np.float32)
+        _kernels.wind_cells(level.velocity, cells, 2)
+        assert_array_equal(cells[..., :3], np.moveaxis(level.velocity, 0, -1))
+        levels.append(replace(level, cells=cells))
+    points = rng.uniform(-14, 14, (5000, 3))
+    points[:16] *= 0.1  # eight of one grid, as most are
+    points[40] = np.nan
+    assert_array_equal(
+        kernels.sample_wind(replace(view, levels=tuple(levels)), points).view(np.int32),
+        kernels.sample_wind(view, points).view(np.int32),
+    )
+
+
+def test_cells_of_another_shape_are_named():
+    view = nested(np.random.default_rng(1))
+    wrong = replace(view.levels[0], cells=np.zeros((3, 3, 3, 4), np.float32))
+    with pytest.raises(ValueError, match="cells"):
+        kernels.sample_wind(replace(view, levels=(wrong,)), np.zeros((1, 3)))

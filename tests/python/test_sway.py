@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import windgrove as wg
 from trees_for_tests import sapling, sturdy
 from windgrove import _kernels, kernels
+from windgrove.sway import feed
 
 
 class Shear:
@@ -409,6 +410,31 @@ def test_the_nested_wind_drives_trees_the_same_from_c_and_from_python():
     # float32 places: 1e-6 m in a gradient of a few m/s per cell.
     assert_allclose(results[0].wind[1:], results[1].wind[1:], atol=5e-5)
     assert_allclose(results[0].rotation, results[1].rotation, atol=2e-5)
+
+
+@pytest.mark.parametrize("state", ["float32", "packed"])
+def test_grids_laid_out_for_many_samples_change_no_bit(state, monkeypatch):
+    """Trees at the edges of the grids, upright and tilted: every way of sampling is used."""
+    rng = np.random.default_rng(4)
+    at = np.column_stack([rng.uniform(-12, 12, (19, 2)), np.zeros(19)])
+    turn = rng.uniform(-3, 3, (19, 3)) * (0, 0, 1)
+    turn[-3:, 0] = 0.2
+    prepared = []
+    run = _kernels.wind_cells
+    monkeypatch.setattr(_kernels, "wind_cells", lambda *a: (prepared.append(a), run(*a)))
+    states = []
+    for share in (0.0, np.inf):
+        monkeypatch.setattr(feed, "SAMPLES_A_CELL", share)
+        wind = wg.Wind(
+            (5, 1, 0), cells=(16, 16, 8), levels=2, cell_size=0.5, turbulence=0.3, seed=3
+        )
+        sway = wg.Sway(sapling(60), sturdy(), at=at, turn=turn, state=state)
+        for _ in range(4):
+            wind.step()
+            sway.step(wind, dt=1 / 30, steps=2)
+        states.append((sway.rotation, sway.angular_velocity))
+    assert len(prepared) == 2 * 4
+    assert_array_equal(states[0], states[1])
 
 
 def test_substeps_are_smaller_steps():

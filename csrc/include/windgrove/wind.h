@@ -15,6 +15,7 @@ typedef struct wg_grid_view {
     double origin[3];      ///< m, low corner of cell [0][0][0], x y z
     double spacing;        ///< m, > 0
     const float* velocity; ///< [3][nz][ny][nx] m/s
+    const float* cells;    ///< NULL, or the same from wg_wind_cells: many samples are faster then
 } wg_grid_view;
 
 /// How the prevailing wind varies with height above `ground`.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import checks
-from ..wind.protocol import Prevailing
+from .. import _kernels, checks
+from ..wind.protocol import Prevailing, WindView
 from ..wind.sources import UniformSource
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 # A call of the C core lasts about this long, so that Ctrl-C and flushes are answered at once.
 CALL_SECONDS = 0.05
 BRANCH_SECONDS = 40e-9  # s of one branch step on a slow machine
+
+# From so many samples a cell on, a copy of the grids with components side by side pays.
+SAMPLES_A_CELL = 0.5
 
 
 class Feed:
@@ -34,6 +38,8 @@ class Feed:
     def __init__(self, wind: Any) -> None:
         self.wind = wind
         self.profile: Prevailing | None = None  # of a source whose profile stays
+        self._ready: tuple[Clock, WindView] | None = None  # what `prepare` made
+        self._cells: list[NDArray[np.float32]] = []  # kept, to be filled again
         self.stepped = hasattr(wind, "step") and hasattr(wind, "time")
         if isinstance(wind, np.ndarray):  # it has a view() of its own
             raise TypeError(f"wind: expected a wind, got an array of shape {wind.shape}")
@@ -67,6 +73,29 @@ class Feed:
         for step in range(steps):
             yield step, 1
 
+    def prepare(self, clock: Clock, samples: int, threads: int) -> None:
+        """Called before the groups take so many samples in all; changes no bit of them."""
+        if self.kind not in ("grids", "view"):
+            return
+        view = self._view(clock)
+        cells = sum(level.velocity[0].size for level in view.levels)
+        if cells and samples >= SAMPLES_A_CELL * cells:
+            view = self._side_by_side(view, threads)
+        self._ready = clock, view
+
+    def _side_by_side(self, view: WindView, threads: int) -> WindView:
+        shapes = [(*level.velocity.shape[1:], 4) for level in view.levels]
+        if [cells.shape for cells in self._cells] != shapes:
+            self._cells = [np.empty(shape, np.float32) for shape in shapes]
+        pairs = list(zip(view.levels, self._cells, strict=True))
+        for level, cells in pairs:
+            _kernels.wind_cells(level.velocity, cells, threads)
+        return replace(view, levels=tuple(replace(level, cells=cells) for level, cells in pairs))
+
+    def _view(self, clock: Clock) -> WindView:
+        view: WindView = self.wind.view() if self.stepped else self.wind.view(clock.after(1))
+        return view
+
     def for_group(self, group: Group, clock: Clock, steps: int) -> tuple[Any, Any]:
         """The wind of `steps` steps, as `_kernels.forest_run` takes it.
 
@@ -84,10 +113,10 @@ class Feed:
             if np.isfinite(series).all():
                 return series, outside
             return series, Prevailing((0.0, 0.0, 0.0), *_profile(outside))
-        if self.kind == "grids":
-            return None, self.wind.view()
-        if self.kind == "view":
-            return None, self.wind.view(clock.after(1))
+        if self.kind in ("grids", "view"):
+            if self._ready is not None and self._ready[0] is clock:
+                return None, self._ready[1]
+            return None, self._view(clock)
         return self._samples(group, clock.after(1)), None
 
     def _samples(self, group: Group, time: float) -> NDArray[np.float32]:

@@ -477,6 +477,7 @@ class Sway:
         for at, count in feed.parts(steps):
             now = clock.later(at)
             saved = [group.snapshot() for group in self._groups] if count > 1 else None
+            feed.prepare(now, self.branch_count * count, self.options.threads)
             faults: list[tuple[int, int, int, int]] = []
             for number, group in enumerate(self._groups):
                 wind = feed.for_group(group, now, count)

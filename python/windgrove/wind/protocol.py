@@ -29,6 +29,8 @@ class GridView:
     velocity: NDArray[np.float32]  # (3, nz, ny, nx) with the border, m/s
     origin: tuple[float, float, float]  # m, low corner of cell [0, 0, 0]
     spacing: float  # m
+    # The same as (nz, ny, nx, 4), from _kernels.wind_cells: many samples are faster then.
+    cells: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)
