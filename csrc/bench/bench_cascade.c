@@ -26,6 +26,7 @@ typedef struct scene {
     wg_cascade_options options;
     wg_inflow inflow;
     wg_exec exec;
+    char* alone[LEVELS]; // scratch of projections outside a step, which keeps its own
     int64_t low[LEVELS][3];
     int64_t moves;
 } scene;
@@ -95,6 +96,8 @@ static scene make_scene(int32_t method, ground kind, int32_t threads)
             s.options.projection[n].iterations = 12;
         if (method == WG_PROJECT_MULTIGRID)
             s.options.projection[n].iterations = 2;
+        s.alone[n] = bench_array(
+            wg_project_scratch_size(NX, NY, NZ, &s.options.projection[n], solid != NULL));
         wg_cascade_fill(grid, &s.inflow, NULL);
         hold_solids(grid);
     }
@@ -208,7 +211,7 @@ static void project(void* state)
                                            .pressure = g->pressure,
                                            .out = s->cascade.other[n] };
         memset(g->pressure, 0, CELLS * sizeof(float));
-        (void)wg_project(&fields, &s->options.projection[n], s->cascade.scratch, NULL, &s->exec);
+        (void)wg_project(&fields, &s->options.projection[n], s->alone[n], NULL, &s->exec);
     }
 }
 

@@ -266,10 +266,14 @@ static bool fields_are_valid(const wg_project_fields* f)
 // Marks of which none is set cost no more than a look at them.
 static bool has_solid(const wg_project_fields* f)
 {
+    enum { PIECE = 4096 };
     const size_t cells = (size_t)f->nx * (size_t)f->ny * (size_t)f->nz;
     uint8_t any = 0;
-    for (size_t n = 0; f->solid && n < cells; ++n)
-        any |= f->solid[n];
+    for (size_t begin = 0; f->solid && begin < cells && any == 0; begin += PIECE) {
+        const size_t end = cells - begin < PIECE ? cells : begin + PIECE;
+        for (size_t n = begin; n < end; ++n)
+            any |= f->solid[n];
+    }
     return any != 0;
 }
 

@@ -113,42 +113,44 @@ static void find_strips(const wgi_projection* p, int32_t j)
     p->strips[j - 1] = (uint32_t)(to - list);
 }
 
-// Axes along which a cell of air among eight has a closed face, 0 where all are open and WGI_KINDS
-// where all are solid. A row's last cells, when not eight, take the way of all axes.
 static size_t kind_of(uint64_t eight, bool whole)
 {
     const uint64_t ones = 0x0101010101010101u;
+    if (!whole)
+        return WGI_ROW_ENDS;
     if (eight == 0 || eight == eight_open)
-        return eight == 0 ? WGI_KINDS : whole ? 0 : WGI_KINDS - 1;
+        return eight == 0 ? WGI_SOLID_EIGHTS : WGI_OPEN_EIGHTS;
     const uint64_t air = (eight >> 6) & ones, closed = ~eight & (air * 0x3f);
     const size_t axes = (size_t)((closed & (ones * 0x03)) != 0) +
                         2 * (size_t)((closed & (ones * 0x0c)) != 0) +
                         4 * (size_t)((closed & (ones * 0x30)) != 0);
-    return whole && axes > 0 ? axes : WGI_KINDS - 1;
+    // Some solid, but no face closed to any air: any of them will do.
+    return axes > 0 ? axes : 1;
 }
 
-static void sort_eights(const wgi_projection* p, int32_t j)
+static void sort_eights(const wgi_projection* p, const wgi_strides* s, int32_t j)
 {
     const wgi_project_grid* g = &p->grid;
     const size_t columns = (g->pitch - 8) / 8, whole = (size_t)g->nx / 8;
-    wgi_eight* list = p->eight + (size_t)(j - 1) * columns * (size_t)g->nz;
-    wgi_eights* kinds = &p->eights[j - 1];
-    size_t place[WGI_KINDS + 2] = { 0 };
+    const size_t slab = (size_t)j * g->slab, row = wgi_caller_row(s, j, 0);
+    wgi_eight* list = p->eights + (size_t)(j - 1) * wgi_project_eights(g);
+    uint32_t place[WGI_KINDS + 1] = { 0 };
     // The first pass counts, so that the second knows where each kind begins.
     for (int pass = 0; pass < 2; ++pass) {
         for (int32_t k = 1; k <= g->nz; ++k)
             for (size_t n = 0; n < columns; ++n) {
-                const uint8_t* faces = p->faces + wgi_project_cell(g, 1, j, k) + 8 * n;
-                const size_t kind = kind_of(wgi_eight_bytes(faces), n < whole);
+                const size_t to = wgi_project_cell(g, 1, j, k) + 8 * n;
+                const size_t from = wgi_caller_row(s, j, k) + 8 * n;
+                const size_t kind = kind_of(wgi_eight_bytes(p->faces + to), n < whole);
                 if (pass == 1)
-                    list[place[kind]] = (wgi_eight){ (uint16_t)k, (uint16_t)n };
+                    list[place[kind]] =
+                        (wgi_eight){ (uint32_t)(to - slab), (uint32_t)(from - row) };
                 ++place[kind + (pass == 0)];
             }
-        for (size_t kind = 1; pass == 0 && kind < WGI_KINDS + 1; ++kind)
+        for (size_t kind = 1; pass == 0 && kind < WGI_KINDS; ++kind)
             place[kind] += place[kind - 1];
     }
-    for (size_t kind = 0; kind < WGI_KINDS; ++kind)
-        kinds->end[kind] = (uint32_t)place[kind];
+    memcpy(p->kinds[j - 1].end, place, sizeof p->kinds->end);
 }
 
 static void mark_row(const wgi_projection* p, const wgi_strides* s, int32_t j, int32_t k)
@@ -178,7 +180,7 @@ void WGI_ISA(project_faces)(const wgi_projection* p, int32_t begin, int32_t end)
     for (int32_t j = begin; j < end; ++j) {
         for (int32_t k = 1; k <= g->nz; ++k)
             mark_row(p, &s, j, k);
-        sort_eights(p, j);
+        sort_eights(p, &s, j);
         if (p->strip)
             find_strips(p, j);
     }

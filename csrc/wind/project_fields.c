@@ -36,81 +36,90 @@ WGI_INLINE wgi8 lanes_with(wgi8 faces, int32_t bit)
     return (faces & wgi8_set(bit)) != wgi8_set(0);
 }
 
-// Lanes of `a` where bit n of the byte is set, else of `b`.
-WGI_INLINE wgf8 select_bit(wgi8 faces, const int n, wgf8 a, wgf8 b)
-{
-    return wgf8_select_negative(wgf8_from_bits(faces << (31 - n)), a, b);
-}
-
-enum { AIR_BIT = 6 };
-
-// Where eight cells lie in the solver's arrays and in the caller's, and how many of them are in the
-// row.
+// Where eight cells lie in the solver's arrays and in the caller's.
 typedef struct eight_place {
     size_t to, from;
-    int count;
 } eight_place;
 
-WGI_INLINE eight_place
-place_of(const wgi_projection* p, const wgi_strides* s, int32_t j, const wgi_eight* eight)
-{
-    const size_t i = 8 * (size_t)eight->eight;
-    return (eight_place){ wgi_project_cell(&p->grid, 1, j, eight->k) + i,
-                          wgi_caller_row(s, j, eight->k) + i, p->grid.nx - (int)i };
-}
-
-// The slab's list: `begin` to `end` of a kind.
+// A slab's list of a kind, and where its places count from.
 typedef struct eight_range {
     const wgi_eight *begin, *end;
+    eight_place first;
 } eight_range;
 
-WGI_INLINE eight_range eights_of(const wgi_projection* p, int32_t j, size_t kind)
+WGI_INLINE eight_range
+eights_of(const wgi_projection* p, const wgi_strides* s, int32_t j, size_t kind)
 {
-    const size_t all = (p->grid.pitch - 8) / 8 * (size_t)p->grid.nz;
-    const wgi_eight* list = p->eight + (size_t)(j - 1) * all;
-    const uint32_t* end = p->eights[j - 1].end;
+    const wgi_eight* list = p->eights + (size_t)(j - 1) * wgi_project_eights(&p->grid);
+    const uint32_t* end = p->kinds[j - 1].end;
     return (eight_range){ list + (kind > 0 ? end[kind - 1] : 0),
-                          list + (kind < WGI_KINDS ? end[kind] : all) };
+                          list + end[kind],
+                          { (size_t)j * p->grid.slab, wgi_caller_row(s, j, 0) } };
 }
 
-// Axes that may have a closed face, as bits; only the last kind has rows' ends shorter than eight.
+WGI_INLINE eight_place place_of(const eight_range* r, const wgi_eight* e)
+{
+    return (eight_place){ r->first.to + e->to, r->first.from + e->from };
+}
+
+// What a cell's byte says, as masks: the sign bits of the open faces' lanes, all bits of the air's.
+typedef struct face_masks {
+    wgf8 low[3], high[3];
+    wgi8 air;
+} face_masks;
+
+WGI_INLINE face_masks masks_of(wgi8 faces, int axes)
+{
+    face_masks m = { .air = faces << 25 >> 31 };
+    for (int axis = 0; axis < 3; ++axis)
+        if (axes >> axis & 1) {
+            m.low[axis] = wgf8_from_bits(faces << (31 - 2 * axis));
+            m.high[axis] = wgf8_from_bits(faces << (30 - 2 * axis));
+        }
+    return m;
+}
+
+WGI_INLINE wgf8 only_air(const face_masks* m, wgf8 v)
+{
+    return wgf8_from_bits(wgf8_bits(v) & m->air);
+}
+
+// Axes that may have a closed face, as bits.
 enum { ALL_AXES = 7 };
 #define EACH_MIXED_KIND(run) run(1) run(2) run(3) run(4) run(5) run(6) run(7)
 
 // ---- right side ----------------------------------------------------------------------------
 
 // Difference of the two neighbours along one axis, with ghosts behind closed faces.
-WGI_INLINE wgf8
-difference(const float* centre, size_t step, int count, int axes, wgi8 faces, const int axis)
+WGI_INLINE wgf8 difference(
+    const float* centre, size_t step, int count, int axes, const face_masks* m, const int axis)
 {
     wgf8 low = load_some(centre - step, count), high = load_some(centre + step, count);
     if (axes >> axis & 1) {
         const wgf8 own = load_some(centre, count);
-        low = select_bit(faces, 2 * axis, low, low + low - own);
-        high = select_bit(faces, 2 * axis + 1, high, high + high - own);
+        low = wgf8_select_negative(m->low[axis], low, low + low - own);
+        high = wgf8_select_negative(m->high[axis], high, high + high - own);
     }
     return high - low;
 }
 
 // h^2 div of eight cells; `index` is theirs in the caller's arrays.
 WGI_INLINE wgf8 scaled_divergence(
-    const wgi_projection* p, const wgi_strides* s, size_t index, int count, int axes, wgi8 faces)
+    const wgi_projection* p, const wgi_strides* s, size_t index, int count, int axes,
+    const face_masks* m)
 {
     if (p->given)
         return wgf8_set(p->spacing * p->spacing) * load_some(p->given + index, count);
     const float *u = p->velocity + index, *v = u + s->component, *w = v + s->component;
-    const wgf8 x = difference(u, s->axis[0], count, axes, faces, 0);
-    const wgf8 y = difference(v, s->axis[1], count, axes, faces, 1);
-    const wgf8 z = difference(w, s->axis[2], count, axes, faces, 2);
+    const wgf8 x = difference(u, s->axis[0], count, axes, m, 0);
+    const wgf8 y = difference(v, s->axis[1], count, axes, m, 1);
+    const wgf8 z = difference(w, s->axis[2], count, axes, m, 2);
     return wgf8_set(0.5f * p->spacing) * ((x + y) + z);
 }
 
-WGI_INLINE wgf8 masked_divergence(
-    const wgi_projection* p, const wgi_strides* s, eight_place at, int count, int axes)
+WGI_INLINE wgf8 open_divergence(const wgi_projection* p, const wgi_strides* s, size_t index)
 {
-    const wgi8 bits = wgi_counts(p->faces + at.to);
-    const wgf8 d = scaled_divergence(p, s, at.from, count, axes, bits);
-    return select_bit(bits, AIR_BIT, d, wgf8_set(0.0f));
+    return scaled_divergence(p, s, index, 8, 0, &(face_masks){ 0 });
 }
 
 // The right side of eight cells and, where it is asked for, the first Jacobi sweep from phi = 0:
@@ -122,44 +131,39 @@ WGI_INLINE void write_right_side(const wgi_projection* p, size_t to, wgf8 d, wgf
         wgf8_store(p->phi + to, weight * (wgf8_set(0.0f) - d));
 }
 
-WGI_INLINE void
-right_side_mixed(const wgi_projection* p, const wgi_strides* s, int32_t j, size_t kind, int axes)
+WGI_INLINE void right_side_mixed(
+    const wgi_projection* p, const wgi_strides* s, int32_t j, size_t kind, int count, int axes)
 {
-    const eight_range r = eights_of(p, j, kind);
+    const eight_range r = eights_of(p, s, j, kind);
     for (const wgi_eight* e = r.begin; e < r.end; ++e) {
-        const eight_place at = place_of(p, s, j, e);
-        const wgf8 d = kind < WGI_KINDS - 1 || at.count >= 8
-                           ? masked_divergence(p, s, at, 8, axes)
-                           : masked_divergence(p, s, at, at.count, axes);
-        write_right_side(p, at.to, d, wgi_reciprocals(p->open + at.to));
-        // Air between solids on all sides: sweeps may leave it out like a solid.
-        if (kind == WGI_KINDS - 1 && p->jacobi && wgi_eight_bytes(p->open + at.to) == 0)
-            wgf8_store(p->other + at.to, wgf8_set(0.0f));
+        const eight_place at = place_of(&r, e);
+        const face_masks m = masks_of(wgi_counts(p->faces + at.to), axes);
+        const wgf8 d = scaled_divergence(p, s, at.from, count, axes, &m);
+        write_right_side(p, at.to, only_air(&m, d), wgi_reciprocals(p->open + at.to));
     }
 }
 
 static void right_side_sorted(const wgi_projection* p, int32_t j)
 {
     const wgi_strides s = wgi_caller_strides(&p->grid);
-    const eight_range open = eights_of(p, j, 0), solid = eights_of(p, j, WGI_KINDS);
+    const eight_range open = eights_of(p, &s, j, WGI_OPEN_EIGHTS);
+    const eight_range solid = eights_of(p, &s, j, WGI_SOLID_EIGHTS);
     const wgf8 zero = wgf8_set(0.0f), sixth = wgf8_set(1.0f / 6.0f);
     for (const wgi_eight* e = open.begin; e < open.end; ++e) {
-        const eight_place at = place_of(p, &s, j, e);
-        write_right_side(p, at.to, scaled_divergence(p, &s, at.from, 8, 0, wgi8_set(0)), sixth);
+        const eight_place at = place_of(&open, e);
+        write_right_side(p, at.to, open_divergence(p, &s, at.from), sixth);
     }
-#define CLOSED(kind) right_side_mixed(p, &s, j, kind, kind);
-#define ANY_FACE(kind) right_side_mixed(p, &s, j, kind, 0);
+#define CLOSED(kind) right_side_mixed(p, &s, j, kind, 8, kind);
+#define ANY_FACE(kind) right_side_mixed(p, &s, j, kind, 8, 0);
     if (p->consistent) {
         EACH_MIXED_KIND(ANY_FACE)
+        right_side_mixed(p, &s, j, WGI_ROW_ENDS, p->grid.nx % 8, 0);
     } else {
         EACH_MIXED_KIND(CLOSED)
+        right_side_mixed(p, &s, j, WGI_ROW_ENDS, p->grid.nx % 8, ALL_AXES);
     }
-    for (const wgi_eight* e = solid.begin; e < solid.end; ++e) {
-        const size_t to = place_of(p, &s, j, e).to;
-        write_right_side(p, to, zero, zero);
-        if (p->jacobi)
-            wgf8_store(p->other + to, zero);
-    }
+    for (const wgi_eight* e = solid.begin; e < solid.end; ++e)
+        write_right_side(p, place_of(&solid, e).to, zero, zero);
 }
 
 WGI_INLINE void right_side_open(const wgi_projection* p, int32_t j)
@@ -169,9 +173,7 @@ WGI_INLINE void right_side_open(const wgi_projection* p, int32_t j)
     for (int32_t k = 1; k <= g->nz; ++k) {
         const size_t from = wgi_caller_row(&s, j, k), to = wgi_project_cell(g, 1, j, k);
         for (size_t n = 0; n < (size_t)g->nx; n += 8)
-            write_right_side(
-                p, to + n, scaled_divergence(p, &s, from + n, 8, 0, wgi8_set(0)),
-                wgf8_set(1.0f / 6.0f));
+            write_right_side(p, to + n, open_divergence(p, &s, from + n), wgf8_set(1.0f / 6.0f));
     }
 }
 
@@ -217,8 +219,10 @@ static void fill_phi(const wgi_projection* p, int32_t j)
         const size_t from = wgi_caller_row(&s, j, k), to = wgi_project_cell(g, 1, j, k);
         for (size_t n = 0; n < (size_t)g->nx; n += 8) {
             wgf8 v = p->pressure ? load_some(p->pressure + from + n, g->nx - (int)n) : zero;
-            if (p->masked)
-                v = select_bit(wgi_counts(p->faces + to + n), AIR_BIT, v, zero);
+            if (p->masked) {
+                const face_masks m = masks_of(wgi_counts(p->faces + to + n), 0);
+                v = only_air(&m, v);
+            }
             wgf8_store(p->phi + to + n, v);
         }
     }
@@ -240,82 +244,94 @@ void WGI_ISA(project_start)(const wgi_projection* p, int32_t begin, int32_t end)
 
 // Half the sum of the two face gradients; a closed face takes the cell's own phi.
 WGI_INLINE wgf8
-slope(const float* phi, size_t step, int axes, wgi8 faces, const int axis, wgf8 scale)
+slope(const float* phi, size_t step, int axes, const face_masks* m, const int axis, wgf8 scale)
 {
     wgf8 low = wgf8_load(phi - step), high = wgf8_load(phi + step);
     if (axes >> axis & 1) {
         const wgf8 own = wgf8_load(phi);
-        low = select_bit(faces, 2 * axis, low, own);
-        high = select_bit(faces, 2 * axis + 1, high, own);
+        low = wgf8_select_negative(m->low[axis], low, own);
+        high = wgf8_select_negative(m->high[axis], high, own);
     }
     return scale * (high - low);
 }
 
+// Where eight cells to be corrected lie, and the floats from one to its neighbours in phi.
+typedef struct correction {
+    const float *velocity, *phi;
+    float* out;
+    size_t component, step[3];
+    wgf8 scale;
+} correction;
+
+WGI_INLINE correction correction_at(const wgi_projection* p, const wgi_strides* s, eight_place at)
+{
+    return (correction){ p->velocity + at.from,
+                         p->phi + at.to,
+                         p->out + at.from,
+                         s->component,
+                         { 1, p->grid.slab, p->grid.pitch },
+                         wgf8_set(0.5f / p->spacing) };
+}
+
 WGI_INLINE void correct_component(
-    const float* velocity, const float* phi, size_t step, float scale, int count, float* out,
-    int axes, wgi8 faces, const bool some_solid, const int axis)
+    const correction* c, int count, int axes, const face_masks* m, const bool some_solid,
+    const int axis)
 {
-    const wgf8 u = load_some(velocity, count);
-    wgf8 next = u - slope(phi, step, axes, faces, axis, wgf8_set(scale));
+    const size_t at = (size_t)axis * c->component;
+    wgf8 change = slope(c->phi, c->step[axis], axes, m, axis, c->scale);
+    // Less 0 leaves every value as it is.
     if (some_solid)
-        next = select_bit(faces, AIR_BIT, next, u);
-    store_some(out, next, count);
-}
-
-WGI_INLINE void correct_cells(
-    const wgi_projection* p, const wgi_strides* s, size_t from, const float* phi, int count,
-    int axes, wgi8 faces, const bool some_solid)
-{
-    const float scale = 0.5f / p->spacing, *u = p->velocity + from;
-    const size_t next = s->component;
-    float* out = p->out + from;
-    correct_component(u, phi, 1, scale, count, out, axes, faces, some_solid, 0);
-    correct_component(
-        u + next, phi, p->grid.slab, scale, count, out + next, axes, faces, some_solid, 1);
-    correct_component(
-        u + 2 * next, phi, p->grid.pitch, scale, count, out + 2 * next, axes, faces, some_solid, 2);
-}
-
-WGI_INLINE void keep_cells(const wgi_projection* p, const wgi_strides* s, size_t from, int count)
-{
-    for (size_t axis = 0; axis < 3 && p->out != p->velocity; ++axis) {
-        const size_t at = axis * s->component + from;
-        store_some(p->out + at, load_some(p->velocity + at, count), count);
-    }
+        change = only_air(m, change);
+    store_some(c->out + at, load_some(c->velocity + at, count) - change, count);
 }
 
 WGI_INLINE void
-correct_mixed(const wgi_projection* p, const wgi_strides* s, int32_t j, size_t kind, int axes)
+correct_cells(const correction* c, int count, int axes, const face_masks* m, const bool some_solid)
 {
-    const eight_range r = eights_of(p, j, kind);
+    correct_component(c, count, axes, m, some_solid, 0);
+    correct_component(c, count, axes, m, some_solid, 1);
+    correct_component(c, count, axes, m, some_solid, 2);
+}
+
+WGI_INLINE void correct_mixed(
+    const wgi_projection* p, const wgi_strides* s, int32_t j, size_t kind, int count, int axes)
+{
+    const eight_range r = eights_of(p, s, j, kind);
     for (const wgi_eight* e = r.begin; e < r.end; ++e) {
-        const eight_place at = place_of(p, s, j, e);
-        const wgi8 bits = wgi_counts(p->faces + at.to);
-        if (kind < WGI_KINDS - 1 || at.count >= 8)
-            correct_cells(p, s, at.from, p->phi + at.to, 8, axes, bits, true);
-        else
-            correct_cells(p, s, at.from, p->phi + at.to, at.count, axes, bits, true);
+        const eight_place at = place_of(&r, e);
+        const correction c = correction_at(p, s, at);
+        const face_masks m = masks_of(wgi_counts(p->faces + at.to), axes);
+        correct_cells(&c, count, axes, &m, true);
+    }
+}
+
+static void keep_cells(const wgi_projection* p, const wgi_strides* s, size_t from)
+{
+    for (size_t axis = 0; axis < 3; ++axis) {
+        const size_t at = axis * s->component + from;
+        wgf8_store(p->out + at, wgf8_load(p->velocity + at));
     }
 }
 
 static void correct_sorted(const wgi_projection* p, const wgi_strides* s, int32_t j)
 {
-    const eight_range open = eights_of(p, j, 0), solid = eights_of(p, j, WGI_KINDS);
+    const eight_range open = eights_of(p, s, j, WGI_OPEN_EIGHTS);
+    const eight_range solid = eights_of(p, s, j, WGI_SOLID_EIGHTS);
     for (const wgi_eight* e = open.begin; e < open.end; ++e) {
-        const eight_place at = place_of(p, s, j, e);
-        correct_cells(p, s, at.from, p->phi + at.to, 8, 0, wgi8_set(0), false);
+        const correction c = correction_at(p, s, place_of(&open, e));
+        correct_cells(&c, 8, 0, &(face_masks){ 0 }, false);
     }
-#define CORRECT_CLOSED(kind) correct_mixed(p, s, j, kind, kind);
-#define CORRECT_ANY(kind) correct_mixed(p, s, j, kind, 0);
+#define CORRECT_CLOSED(kind) correct_mixed(p, s, j, kind, 8, kind);
+#define CORRECT_ANY(kind) correct_mixed(p, s, j, kind, 8, 0);
     if (p->consistent) {
         EACH_MIXED_KIND(CORRECT_ANY)
+        correct_mixed(p, s, j, WGI_ROW_ENDS, p->grid.nx % 8, 0);
     } else {
         EACH_MIXED_KIND(CORRECT_CLOSED)
+        correct_mixed(p, s, j, WGI_ROW_ENDS, p->grid.nx % 8, ALL_AXES);
     }
-    for (const wgi_eight* e = solid.begin; e < solid.end && p->out != p->velocity; ++e) {
-        const eight_place at = place_of(p, s, j, e);
-        keep_cells(p, s, at.from, at.count);
-    }
+    for (const wgi_eight* e = solid.begin; e < solid.end && p->out != p->velocity; ++e)
+        keep_cells(p, s, place_of(&solid, e).from);
 }
 
 WGI_INLINE void correct_open(const wgi_projection* p, const wgi_strides* s, int32_t j)
@@ -323,8 +339,10 @@ WGI_INLINE void correct_open(const wgi_projection* p, const wgi_strides* s, int3
     const wgi_project_grid* g = &p->grid;
     for (int32_t k = 1; k <= g->nz; ++k) {
         const size_t from = wgi_caller_row(s, j, k), to = wgi_project_cell(g, 1, j, k);
-        for (size_t n = 0; n < (size_t)g->nx; n += 8)
-            correct_cells(p, s, from + n, p->phi + to + n, 8, 0, wgi8_set(0), false);
+        for (size_t n = 0; n < (size_t)g->nx; n += 8) {
+            const correction c = correction_at(p, s, (eight_place){ to + n, from + n });
+            correct_cells(&c, 8, 0, &(face_masks){ 0 }, false);
+        }
     }
 }
 
@@ -362,32 +380,36 @@ static void clear_row(float* row, int32_t count)
 }
 
 // Rows of the caller's pressure at one y, 0 in the border.
-static void write_found(const wgi_projection* p, int32_t j)
+WGI_INLINE void write_found(const wgi_projection* p, const wgi_strides* s, int32_t j)
 {
     const wgi_project_grid* g = &p->grid;
-    const wgi_strides s = wgi_caller_strides(g);
+    const size_t count = (size_t)g->nx, whole = count / 8 * 8;
     for (int32_t k = 1; k <= g->nz; ++k) {
-        float* out = p->found + wgi_caller_row(&s, j, k);
+        float* out = p->found + wgi_caller_row(s, j, k);
         const float* phi = p->phi + wgi_project_cell(g, 1, j, k);
-        for (size_t n = 0; n < (size_t)g->nx; n += 8)
-            store_some(out + n, wgf8_load(phi + n), g->nx - (int)n);
-        out[-1] = out[g->nx] = 0.0f;
+        out[-1] = 0.0f;
+        for (size_t n = 0; n < whole; n += 8)
+            wgf8_store(out + n, wgf8_load(phi + n));
+        for (size_t n = whole; n < count; ++n)
+            out[n] = phi[n];
+        out[count] = 0.0f;
     }
-    clear_row(p->found + wgi_caller_row(&s, j, 0), g->nx);
-    clear_row(p->found + wgi_caller_row(&s, j, g->nz + 1), g->nx);
+    clear_row(p->found + wgi_caller_row(s, j, 0), g->nx);
+    clear_row(p->found + wgi_caller_row(s, j, g->nz + 1), g->nx);
 }
 
-void WGI_ISA(project_found)(const wgi_projection* p, int32_t begin, int32_t end)
+void WGI_ISA(project_found)(const wgi_projection* projection, int32_t begin, int32_t end)
 {
-    const wgi_strides s = wgi_caller_strides(&p->grid);
-    const int32_t ny = p->grid.ny;
-    for (int32_t j = begin; j < end && p->found; ++j) {
-        write_found(p, j);
-        for (int32_t k = 0; k < p->grid.nz + 2 && (j == 1 || j == ny); ++k) {
+    const wgi_projection p = *projection;
+    const wgi_strides s = wgi_caller_strides(&p.grid);
+    const int32_t ny = p.grid.ny;
+    for (int32_t j = begin; j < end && p.found; ++j) {
+        write_found(&p, &s, j);
+        for (int32_t k = 0; k < p.grid.nz + 2 && (j == 1 || j == ny); ++k) {
             if (j == 1)
-                clear_row(p->found + wgi_caller_row(&s, 0, k), p->grid.nx);
+                clear_row(p.found + wgi_caller_row(&s, 0, k), p.grid.nx);
             if (j == ny)
-                clear_row(p->found + wgi_caller_row(&s, ny + 1, k), p->grid.nx);
+                clear_row(p.found + wgi_caller_row(&s, ny + 1, k), p.grid.nx);
         }
     }
 }
@@ -452,7 +474,8 @@ void WGI_ISA(project_divergence)(const wgi_projection* p, int32_t begin, int32_t
                 const size_t at = row + (size_t)i;
                 const int count = g->nx - i;
                 const wgi8 faces = read_faces(p, &s, at, count);
-                wgf8 d = scaled_divergence(p, &s, at, count, p->consistent ? 0 : ALL_AXES, faces);
+                const face_masks m = masks_of(faces, ALL_AXES);
+                wgf8 d = scaled_divergence(p, &s, at, count, p->consistent ? 0 : ALL_AXES, &m);
                 if (p->pressure)
                     d -= face_laplacian(p, &s, at, count, faces);
                 d = wgf8_select(lanes_with(faces, WGI_AIR), scale * d, wgf8_set(0.0f));

@@ -40,17 +40,18 @@ typedef struct wgi_strip {
     bool solid;     // all of them without an open face
 } wgi_strip;
 
-/// Eight neighbouring cells of a row, at a multiple of eight: level from 1, place from 0.
+/// Eight neighbouring cells of a row, at a multiple of eight: the first one's place in the solver's
+/// arrays and in the caller's, from the beginning of the slab and of its lowest row.
 typedef struct wgi_eight {
-    uint16_t k, eight;
+    uint32_t to, from;
 } wgi_eight;
 
-/// Where the kinds of eights end in a slab's list: first those without a closed face, then by the axes
-/// with one (1 x, 2 y, 4 z, added) that are not all solid, last the solid ones.
-enum { WGI_KINDS = 8 };
-typedef struct wgi_eights {
+/// The kinds of eights: those without a closed face; by the axes with one, 1 x, 2 y, 4 z, added; what
+/// rows shorter than a multiple of eight end in; solid ones. A slab's list goes kind by kind.
+enum { WGI_OPEN_EIGHTS = 0, WGI_ROW_ENDS = 8, WGI_SOLID_EIGHTS = 9, WGI_KINDS = 10 };
+typedef struct wgi_kinds {
     uint32_t end[WGI_KINDS];
-} wgi_eights;
+} wgi_kinds;
 
 /// One projection under way: borrowed arrays of the caller and of the scratch.
 typedef struct wgi_projection {
@@ -58,7 +59,7 @@ typedef struct wgi_projection {
     float spacing;
     bool consistent;
     bool masked;           // some lanes of some row are not air: `faces`, `open` must be read
-    bool jacobi;           // solid eights of `phi` and `other` are cleared with the right side
+    bool jacobi;           // `other` is swept as well as `phi`
     bool fill;             // phi is to be filled with the start, or with 0
     bool sweep_at_once;    // the right side is followed by the first Jacobi sweep from 0
     const float* velocity; // the caller's, [3][z][y][x] with border
@@ -74,6 +75,6 @@ typedef struct wgi_projection {
     wgi_strip* strip;      // scratch, sweeps alone: [ny][eights of a slab]
     uint32_t* strips;      // scratch, the same: how many in each slab
     uint8_t* faces;        // scratch: which of them (bits 0 to 5), and 0x40 for an air cell
-    wgi_eight* eight;      // scratch: [ny][nz (pitch - 8) / 8], by slabs, sorted by kind
-    wgi_eights* eights;    // scratch: [ny]
+    wgi_eight* eights;     // scratch: [ny][eights of a slab], by slabs, sorted by kind
+    wgi_kinds* kinds;      // scratch: [ny]
 } wgi_projection;

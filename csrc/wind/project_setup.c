@@ -124,13 +124,12 @@ static void carve_faces(wgi_project_call* call, wgi_arena* arena)
 {
     wgi_projection* p = &call->projection;
     const wgi_project_grid* g = &p->grid;
-    const size_t columns = (size_t)g->ny * (g->pitch - 8) / 8;
+    const size_t eights = (size_t)g->ny * wgi_project_eights(g);
     p->open = wgi_arena_take(arena, g->size);
     p->faces = wgi_arena_take(arena, g->size);
-    p->eight = wgi_arena_take(arena, columns * (size_t)g->nz * sizeof *p->eight);
-    p->eights = wgi_arena_take(arena, (size_t)g->ny * sizeof *p->eights);
+    p->eights = wgi_arena_take(arena, eights * sizeof *p->eights);
+    p->kinds = wgi_arena_take(arena, (size_t)g->ny * sizeof *p->kinds);
     if (sweeps(call)) {
-        const size_t eights = (size_t)g->ny * wgi_project_eights(g);
         p->strip = wgi_arena_take(arena, eights * sizeof *p->strip);
         p->strips = wgi_arena_take(arena, (size_t)g->ny * sizeof *p->strips);
     }
