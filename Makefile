@@ -42,9 +42,7 @@ test-python: $(VENV)/.test
 	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST)
 
 test-notebooks: $(VENV)/.test
-	@ls notebooks/*.ipynb >/dev/null 2>&1 || { echo "no notebooks yet"; exit 0; }; \
-	WINDGROVE_SMALL=1 $(BIN)/python -m pytest -q --nbmake --nbmake-timeout=300 \
-	  -p no:cacheprovider --override-ini=testpaths= notebooks
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/notebooks
 
 check-slow: $(VENV)/.test
 	$(PIP) install vtk

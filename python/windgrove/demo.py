@@ -340,9 +340,8 @@ def draw(
     progress: bool = True,
 ) -> dict[str, Path]:
     """Write every picture into `folder`; their paths by name."""
-    import matplotlib
-
     from . import plot
+    from .plot.styles import without_display
 
     skip = _settling(ds)
     jobs: dict[str, Callable[[], Any]] = {
@@ -355,18 +354,14 @@ def draw(
         "overview": lambda: overview(tree, species, ds),
     }
     files = {}
-    with matplotlib.rc_context({"backend": "Agg"}):
-        import matplotlib.pyplot as plt
-
+    with without_display():
         for name, job in _bar(jobs, "draw", progress):
             path = folder / f"{name}.png"
-            drawing = job()
-            drawing.figure.savefig(path)
-            plt.close(drawing.figure)
+            job().figure.savefig(path)
             files[name] = path
         if animation:
             stop = float(ds["time"][-1])
-            film = plot.animate(
+            plot.animate(
                 tree,
                 ds,
                 folder / "sway.gif",
@@ -374,7 +369,6 @@ def draw(
                 fps=12,
                 exaggerate=_visible(ds),
             )
-            plt.close(film.figure)
             files["film"] = folder / "sway.gif"
     return files
 
@@ -393,13 +387,12 @@ def _bar(jobs: dict[str, Any], what: str, progress: bool) -> Any:
 
 def overview(tree: Tree, species: Species, ds: xr.Dataset) -> Any:
     """Four plots on one sheet: the tree deflected, set against realised, spectrum, sway."""
-    import matplotlib.pyplot as plt
-
     from . import plot
+    from .plot.styles import new_figure
 
     skip = _settling(ds)
     with plot.style("paper"):
-        figure = plt.figure(figsize=(8.4, 4.4), dpi=170)
+        figure = new_figure((8.4, 4.4), dpi=170)
         parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.45))
         left, right = parts
         drawing = plot.tree(tree, ds, exaggerate=_visible(ds), ax=left.subplots())

@@ -59,13 +59,11 @@ def run(options: argparse.Namespace) -> None:
 
 def save(draw: Callable[[], Any], path: str | Path) -> None:
     """Draw without a display and write the figure."""
-    import matplotlib.pyplot as plt
+    from ..plot.styles import without_display
 
     _check(Path(path))
-    plt.switch_backend("Agg")
-    drawing = draw()
-    drawing.figure.savefig(path)
-    plt.close(drawing.figure)
+    with without_display():
+        draw().figure.savefig(path)
 
 
 def _check(path: Path) -> None:
@@ -114,14 +112,12 @@ def _tree(options: argparse.Namespace) -> Any:
 
 
 def _film(options: argparse.Namespace) -> Path:
-    import matplotlib.pyplot as plt
-
     from .. import load_species, open_recording, plot
+    from ..plot.styles import without_display
 
     if not options.recording:
         raise ValueError("--recording: a film needs one, e.g. --recording oak.h5")
-    plt.switch_backend("Agg")
-    with open_recording(options.recording) as ds:
+    with without_display(), open_recording(options.recording) as ds:
         film = plot.animate(
             _tree(options), ds, colour=options.colour, species=load_species(options.species)
         )

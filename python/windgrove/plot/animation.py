@@ -18,7 +18,7 @@ from .data import degrees, rate, recorded_rotation
 from .drawing import leaf_order, leaf_polygons, wood_polygons
 from .drawing import tree as draw_tree
 from .shape import Camera, pose, shape_of
-from .styles import Drawing
+from .styles import Drawing, without_display
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -151,17 +151,19 @@ def animate(
     target = None if path is None else checked_path(path, "path")
     frames = _frames(ds, start, stop, number(fps, "fps", above=0), number(speed, "speed", above=0))
     first = int(frames[0])
-    drawing = draw_tree(
-        tree,
-        ds,
-        frame=first,
-        instance=instance,
-        colour=colour,
-        species=species,
-        azimuth_deg=azimuth_deg,
-        exaggerate=exaggerate,
-        ax=ax,
-    )
+    # A notebook shows the film, and not its first picture once more.
+    with without_display():
+        drawing = draw_tree(
+            tree,
+            ds,
+            frame=first,
+            instance=instance,
+            colour=colour,
+            species=species,
+            azimuth_deg=azimuth_deg,
+            exaggerate=exaggerate,
+            ax=ax,
+        )
     turned = rotation.isel(time=frames).to_numpy().astype(np.float64)
     times = rotation["time"].to_numpy()[frames].astype(np.float64)
     camera = Camera(np.radians(azimuth_deg))

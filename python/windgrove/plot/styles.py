@@ -27,6 +27,7 @@ INK, QUIET, FAINT = "#222222", "#6b6b6b", "#bdbdbd"
 CLAMPED = "#CC79A7"
 
 _active: ContextVar[str | None] = ContextVar("windgrove_plot_style", default=None)
+_for_files: ContextVar[bool] = ContextVar("windgrove_plot_for_files", default=False)
 _P = ParamSpec("_P")
 
 
@@ -72,24 +73,71 @@ def root_figure(ax: Axes) -> Figure:
 
 @contextmanager
 def style(size: str = "notebook") -> Iterator[None]:
-    """Draw in windgrove's style inside a ``with`` block, and leave rcParams as they were after it.
+    """Draw in windgrove's style inside a ``with`` block; after it, its rcParams are as before.
 
     Parameters
     ----------
     size : {"notebook", "paper"}
         Screen size, or the width of one column of a paper. Outside such a block a plot takes
         "paper" on axes whose figure is narrower than 5 inches, else "notebook".
+
+    Notes
+    -----
+    Only the settings of the style itself are set and put back. matplotlib's own contexts put back
+    all of them, and with them what a notebook's backend sets when it first loads in the block:
+    no later picture of that notebook would be shown.
     """
-    import matplotlib.pyplot as plt
+    import matplotlib
 
     name = choice(size, "size", SIZES)
+    settings = _sheet(name)
+    current: Any = matplotlib.rcParams
+    before = {key: current[key] for key in settings}
     token = _active.set(name)
     try:
-        sheet = resources.files(__package__) / f"{name}.mplstyle"
-        with resources.as_file(sheet) as path, plt.style.context(str(path)):
-            yield
+        current.update(settings)
+        yield
     finally:
+        current.update(before)
         _active.reset(token)
+
+
+@functools.cache
+def _sheet(name: str) -> dict[str, Any]:
+    """The settings of a style, as matplotlib reads them from its file."""
+    import matplotlib
+
+    sheet = resources.files(__package__) / f"{name}.mplstyle"
+    with resources.as_file(sheet) as path:
+        read: Any = matplotlib.rc_params_from_file(str(path), use_default_template=False)
+        return dict(read)
+
+
+@contextmanager
+def without_display() -> Iterator[None]:
+    """Inside this block new figures belong to no window and no notebook: they are for files.
+
+    It needs no backend and changes none, so that it leaves a notebook's pictures alone.
+    """
+    token = _for_files.set(True)
+    try:
+        yield
+    finally:
+        _for_files.reset(token)
+
+
+def new_figure(figsize: tuple[float, float] | None = None, dpi: float | None = None) -> Figure:
+    """A figure of pyplot's, or one for a file only inside `without_display`."""
+    if _for_files.get():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=figsize, dpi=dpi)
+        FigureCanvasAgg(figure)
+        return figure
+    import matplotlib.pyplot as plt
+
+    return plt.figure(figsize=figsize, dpi=dpi)
 
 
 def styled(function: Callable[_P, Drawing]) -> Callable[_P, Drawing]:
@@ -118,9 +166,7 @@ def _first(axes: Any) -> Any:
 def one(ax: Any, *, figsize: tuple[float, float] | None = None) -> Axes:
     """`ax`, or the axes of a new figure."""
     if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=figsize)
+        ax = new_figure(figsize).subplots()
     elif not hasattr(ax, "get_figure") or not hasattr(ax, "plot"):
         raise TypeError(f"ax: expected matplotlib axes, got {type(ax).__name__}")
     return dress(ax)
@@ -135,13 +181,13 @@ def many(
     figsize: tuple[float, float] | None = None,
 ) -> Any:
     """An (rows, columns) array of axes: `ax` reshaped, or those of a new figure."""
-    import matplotlib.pyplot as plt
-
     if ax is None:
-        width, height = plt.rcParams["figure.figsize"]
+        import matplotlib
+
+        width, height = matplotlib.rcParams["figure.figsize"]
         size = (max(width, 0.42 * width * columns), max(height, 0.48 * height * rows))
         sharing: dict[str, Any] = {"sharex": "col", "sharey": "row"} if share else {}
-        _, ax = plt.subplots(rows, columns, squeeze=False, figsize=figsize or size, **sharing)
+        ax = new_figure(figsize or size).subplots(rows, columns, squeeze=False, **sharing)
     grid = np.asarray(ax, dtype=object)
     if grid.size != rows * columns:
         raise ValueError(f"ax: expected {rows} x {columns} axes, got {grid.size}")
