@@ -41,7 +41,7 @@ def childless(tree):
 @given(st.integers(2, 60), st.integers(0, 2**32 - 1), st.floats(0.1, 8))
 def test_every_childless_branch_carries_one_bundle_in_proportion_to_its_length(n, seed, index):
     wood = random_wood(np.random.default_rng(seed), n)
-    tree = add_foliage(wood, leaf_area_index=index)
+    tree = add_foliage(wood, leaf_area_index=index, share="length", largest=np.inf)
     carriers = childless(wood)
     leaf = tree.kind == 2
     assert np.array_equal(tree.parent[leaf], carriers)
@@ -50,6 +50,51 @@ def test_every_childless_branch_carries_one_bundle_in_proportion_to_its_length(n
     assert_allclose(tree.length[leaf], np.sqrt(tree.area[leaf]), rtol=1e-14)
     share = wood.length[carriers] / wood.length[carriers].sum()
     assert_allclose(tree.area[leaf], index * crown_ground_area(wood) * share, rtol=1e-12)
+
+
+def stem_with_twigs(sections, parents):
+    """Upright branches 1 m long of the given cross-sections (m2); the first is a 4 m stem."""
+    n = len(sections)
+    length = np.where(np.arange(n) == 0, 4.0, 1.0)
+    return Tree(
+        position=np.stack([np.arange(n) * 0.1, np.arange(n) ** 2 * 0.1, np.ones(n)], 1),
+        direction=np.tile([0.0, 0, 1], (n, 1)),
+        length=length,
+        volume=np.array(sections) * length,
+        area=np.zeros(n),
+        kind=(np.arange(n) > 0).astype(int),
+        parent=parents,
+    )
+
+
+def test_twigs_carry_leaves_in_proportion_to_their_cross_section():
+    # The pipe model (Shinozaki et al. 1964): a twig of twice the radius has four times the leaves.
+    wood = stem_with_twigs([1e-2, 1e-4, 4e-4], [-1, 0, 0])
+    assert_allclose(add_foliage(wood, leaf_area=1.0).area[3:], [0.2, 0.8], rtol=1e-14)
+
+
+def test_a_thin_limb_does_not_bear_the_crown_that_its_twigs_could():
+    # Ten twigs of 1 cm2 on a limb of 1 cm2 and ten on the stem: the limb supplies twice its own
+    # cross-section, 2 of 12, where the twigs alone would have 10 of 20.
+    sections = [4e-3, 1e-4, *[1e-4] * 20]
+    wood = stem_with_twigs(sections, [-1, 0, *[1] * 10, *[0] * 10])
+    area = add_foliage(wood, leaf_area=12.0).area[22:]
+    assert_allclose(area, [0.2] * 10 + [1.0] * 10, rtol=1e-12)
+
+
+@given(st.integers(2, 60), st.integers(0, 2**32 - 1), st.floats(0.01, 5), st.integers(60, 400))
+def test_no_bundle_is_larger_than_asked_while_the_limit_allows_it(n, seed, largest, limit):
+    wood = random_wood(np.random.default_rng(seed), n)
+    tree = add_foliage(wood, leaf_area=30.0, largest=largest, limit=limit)
+    area = tree.area[tree.kind == 2]
+    carriers = childless(wood)
+    assert area.sum() == pytest.approx(30.0, rel=1e-12)
+    assert len(area) <= limit
+    assert set(tree.parent[n:]) == set(carriers)
+    assert area.max() <= max(largest, 30.0 / (limit - len(carriers))) * (1 + 1e-9)
+    # Never on the inner half of what carries them.
+    along = np.sum((tree.position[n:] - wood.position[tree.parent[n:]]) ** 2, axis=1) ** 0.5
+    assert (along >= 0.5 * wood.length[tree.parent[n:]] * (1 - 1e-9)).all()
 
 
 def test_at_most_the_longest_thousand_carry_leaves():

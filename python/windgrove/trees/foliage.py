@@ -12,6 +12,9 @@ from .. import checks
 from .tree import FOLIAGE, MAX_BRANCHES, Tree
 
 MAX_BUNDLES = 1000
+LARGEST_BUNDLE = 2.0  # m2: 1.4 m across; a bundle's steady angle grows as the root of its area
+CROWDING = 2.0
+SHARES = ("pipes", "length")
 
 
 def add_foliage(
@@ -20,8 +23,10 @@ def add_foliage(
     leaf_area_index: float = 3.0,
     leaf_area: float | None = None,
     limit: int = MAX_BUNDLES,
+    share: str = "pipes",
+    largest: float = LARGEST_BUNDLE,
 ) -> Tree:
-    """A tree with one foliage branch at the end of each childless branch.
+    """A tree with foliage branches, bundles of leaves, on each childless branch.
 
     Parameters
     ----------
@@ -34,13 +39,20 @@ def add_foliage(
         Total area in m2, instead of `leaf_area_index` times the crown's ground area.
     limit : int, default 1000
         At most so many bundles, on the longest childless branches.
+    share : {"pipes", "length"}
+        How the childless branches share the area: by the cross-section of their wood (the pipe
+        model), where no branch on the way to them holds more than twice as much for its own
+        cross-section as the twigs do on average; or by their length alone.
+    largest : float, default 2 m2
+        A branch whose share is larger carries several equal bundles, one at its end and the others
+        along its outer half, as long as `limit` allows; infinity makes it one bundle a branch.
 
     Returns
     -------
     Tree
-        The bundles come last, each along the direction of the branch it sits on, with an area in
-        proportion to that branch's length and the length sqrt(area). The report's `attributes` hold
-        ``leaf_area`` and ``crown_ground_area`` (m2).
+        The bundles come last, each along the direction of the branch it sits on and of the length
+        sqrt(area). The total area is the same for every `share` and `largest`. The report's
+        `attributes` hold ``leaf_area`` and ``crown_ground_area`` (m2).
 
     Raises
     ------
@@ -50,10 +62,14 @@ def add_foliage(
 
     References
     ----------
-    Bundles: seed 000, section 3.3. The rule is windgrove's own: docs/concepts/growing.md.
+    Bundles: seed 000, section 3.3. Leaf area in proportion to the cross-section below it: the pipe
+    model of Shinozaki et al. 1964. How both meet on a scan: docs/concepts/growing.md.
     """
     checks.tree(tree)
     limit = checks.integer(limit, "limit", low=1, high=MAX_BRANCHES)
+    checks.choice(share, "share", SHARES)
+    if largest != math.inf:
+        largest = checks.number(largest, "largest", above=0)
     wood = bare(tree)
     ground = crown_ground_area(wood)
     if leaf_area is None:
@@ -64,27 +80,70 @@ def add_foliage(
     else:
         total = checks.number(leaf_area, "leaf_area", above=0)
     carriers = _carriers(wood, limit)
-    if len(wood) + len(carriers) > MAX_BRANCHES:
+    weight = wood.length[carriers] if share == "length" else _pipes(wood, carriers)
+    area = total * (weight / weight.sum())
+    count = _bundles(area, limit, largest)
+    if len(wood) + int(count.sum()) > MAX_BRANCHES:
         raise ValueError(
-            f"limit: {len(wood)} branches and {len(carriers)} bundles are more than {MAX_BRANCHES}"
+            f"limit: {len(wood)} branches and {int(count.sum())} bundles are more than "
+            f"{MAX_BRANCHES}"
         )
-    share = wood.length[carriers] / wood.length[carriers].sum()
-    area = total * share
-    report = replace(
-        wood.report,
-        attributes={
-            **wood.report.attributes,
-            "leaf_area": float(total),
-            "crown_ground_area": float(ground),
-        },
-    )
+    attributes = {"leaf_area": float(total), "crown_ground_area": float(ground)}
+    report = replace(wood.report, attributes={**wood.report.attributes, **attributes})
+    return _hung(wood.replace(report=report), carriers, area, count)
+
+
+def _pipes(wood: Tree, carriers: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Cross-sections (m2) of the carriers that all the branches below them can supply.
+
+    In a scan the thinnest cylinders are too thick and a thin limb may bear a whole crown of them,
+    so that the cross-sections of twigs alone would hang on a limb what it never held.
+    """
+    section = wood.volume / wood.length
+    section = np.maximum(section, 1e-12 * float(section.max()))
+    parent, root = wood.parent, wood.parent < 0
+    spare = CROWDING * max(1.0, float(section[carriers].sum() / section[root].sum()))
+    supply = np.zeros(len(wood))
+    supply[carriers] = section[carriers]
+    leafy = supply > 0
+    for i in reversed(range(len(wood))):
+        if not leafy[i]:
+            supply[i] = min(supply[i], spare * section[i])
+        if parent[i] >= 0:
+            supply[parent[i]] += supply[i]
+    wanted = np.zeros(len(wood))
+    np.add.at(wanted, parent[~root], supply[~root])
+    given = np.where(root, supply, 0.0)
+    for i in np.flatnonzero(~root & (supply > 0)).tolist():
+        given[i] = given[parent[i]] * (supply[i] / wanted[parent[i]])
+    return given[carriers]
+
+
+def _bundles(area: NDArray[np.float64], limit: int, largest: float) -> NDArray[np.int64]:
+    """How many bundles each carrier gets: none above `largest`, and at most `limit` in all."""
+    spare = limit - len(area)
+    if spare <= 0 or largest == math.inf:
+        return np.ones(len(area), dtype=np.int64)
+    # A sum of ceilings is at most the sum and one more for each.
+    least = max(largest, float(area.sum()) / spare)
+    return np.maximum(np.ceil(area / least * (1.0 - 1e-12)), 1.0).astype(np.int64)
+
+
+def _hung(
+    wood: Tree, carriers: NDArray[np.intp], area: NDArray[np.float64], count: NDArray[np.int64]
+) -> Tree:
+    """The bundles on their branches: the first at the end, the others along the outer half."""
+    carrier = np.repeat(carriers, count)
+    number = np.arange(len(carrier)) - np.repeat(np.cumsum(count) - count, count)
+    each = np.repeat(area / count, count)
+    inward = 0.5 * number / np.repeat(count, count) * wood.length[carrier]
     return extended(
-        wood.replace(report=report),
-        position=wood.tip[carriers],
-        direction=wood.direction[carriers],
-        length=np.sqrt(area),
-        area=area,
-        carrier=carriers,
+        wood,
+        position=wood.tip[carrier] - inward[:, None] * wood.direction[carrier],
+        direction=wood.direction[carrier],
+        length=np.sqrt(each),
+        area=each,
+        carrier=carrier,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import replace
 
@@ -104,7 +105,11 @@ def grow_tree(
     if growth.habit == "palm":
         tree = _with_leaflets(tree, species.leaf_area_index)
     else:
-        tree = add_foliage(tree, leaf_area_index=species.leaf_area_index)
+        # Cross-sections of grown twigs follow the lengths of shoots already, and the presets are
+        # calibrated on one bundle a twig.
+        tree = add_foliage(
+            tree, leaf_area_index=species.leaf_area_index, share="length", largest=math.inf
+        )
     return set_leaf_fraction(tree, leaf_fraction)
 
 
