@@ -64,6 +64,40 @@ static bool read_grid(
     return fits;
 }
 
+// Memory that keeps the classes of solids, or None. They are found here, after all other checks.
+static bool read_classes(PyObject* object, const wg_flow_grid* grid, void** memory)
+{
+    const npy_intp any = WGPY_ANY;
+    if (!wgpy_optional_array(object, "scratch", NPY_UINT8, 1, &any, true, memory))
+        return false;
+    const size_t bytes = wg_flow_classes_size(grid->nx, grid->ny, grid->nz);
+    if (*memory && (size_t)wgpy_dimension(object, 0) != bytes) {
+        PyErr_Format(
+            PyExc_ValueError,
+            "scratch: expected %zu bytes for a grid of (%d, %d, %d) cells, got %zd", bytes,
+            (int)grid->nz, (int)grid->ny, (int)grid->nx, (Py_ssize_t)wgpy_dimension(object, 0));
+        return false;
+    }
+    return true;
+}
+
+static PyObject* bind_flow_scratch_size(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
+{
+    (void)module;
+    long size[3];
+    if (!wgpy_arity("flow_scratch_size", nargs, 3))
+        return NULL;
+    for (int axis = 0; axis < 3; ++axis)
+        if (!wgpy_int(args[axis], "shape", 3, WG_MAX_CELLS, &size[axis]))
+            return NULL;
+    const size_t bytes = wg_flow_classes_size((int32_t)size[2], (int32_t)size[1], (int32_t)size[0]);
+    if (!bytes) {
+        PyErr_SetString(PyExc_ValueError, "shape: expected fewer than 2^31 cells");
+        return NULL;
+    }
+    return PyLong_FromSize_t(bytes);
+}
+
 static PyObject* bind_advect(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
 {
     (void)module;
@@ -71,7 +105,8 @@ static PyObject* bind_advect(PyObject* module, PyObject* const* args, Py_ssize_t
     const float* velocity;
     double dt;
     wg_exec exec;
-    if (!wgpy_arity("advect", nargs, 8) ||
+    void* classes;
+    if (!wgpy_arity("advect", nargs, 9) ||
         !read_grid(args[1], args[2], args[4], &velocity, &grid) ||
         !wgpy_positive(args[3], "dt", &dt) || !wgpy_threads(args[6], &exec))
         return NULL;
@@ -84,15 +119,23 @@ static PyObject* bind_advect(PyObject* module, PyObject* const* args, Py_ssize_t
     void* scratch;
     if (!out || !wgpy_no_overlap(args[5], "out", args[0], "field") ||
         !wgpy_no_overlap(args[5], "out", args[1], "velocity") ||
-        !wgpy_optional_array(args[7], "scratch", NPY_FLOAT32, 4, shape, true, &scratch) ||
-        !wgpy_no_overlap(args[7], "scratch", args[5], "out") ||
-        !wgpy_no_overlap(args[7], "scratch", args[0], "field") ||
-        !wgpy_no_overlap(args[7], "scratch", args[1], "velocity"))
+        !wgpy_optional_array(args[7], "first", NPY_FLOAT32, 4, shape, true, &scratch) ||
+        !wgpy_no_overlap(args[7], "first", args[5], "out") ||
+        !wgpy_no_overlap(args[7], "first", args[0], "field") ||
+        !wgpy_no_overlap(args[7], "first", args[1], "velocity") ||
+        !read_classes(args[8], &grid, &classes) ||
+        !wgpy_no_overlap(args[8], "scratch", args[7], "first") ||
+        !wgpy_no_overlap(args[5], "out", args[8], "scratch") ||
+        !wgpy_no_overlap(args[8], "scratch", args[0], "field") ||
+        !wgpy_no_overlap(args[8], "scratch", args[1], "velocity") ||
+        !wgpy_no_overlap(args[8], "scratch", args[4], "solid"))
         return NULL;
     const int32_t components = (int32_t)shape[0];
 
     wg_status status;
     Py_BEGIN_ALLOW_THREADS
+    if (classes)
+        (void)wg_flow_classify(&grid, classes, &exec);
     status = scratch
                  ? wg_advect_maccormack(&grid, field, components, velocity, dt, scratch, out, &exec)
                  : wg_advect(&grid, field, components, velocity, dt, out, &exec);
@@ -107,18 +150,25 @@ static PyObject* bind_confine_vorticity(PyObject* module, PyObject* const* args,
     const float* velocity;
     double dt, epsilon;
     wg_exec exec;
-    if (!wgpy_arity("confine_vorticity", nargs, 7) ||
+    void* classes;
+    if (!wgpy_arity("confine_vorticity", nargs, 8) ||
         !read_grid(args[0], args[1], args[4], &velocity, &grid) ||
         !wgpy_positive(args[2], "dt", &dt) || !wgpy_not_negative(args[3], "epsilon", &epsilon) ||
         !wgpy_threads(args[6], &exec))
         return NULL;
     const npy_intp shape[4] = { 3, grid.nz, grid.ny, grid.nx };
     float* out = wgpy_array(args[5], "out", NPY_FLOAT32, 4, shape, true);
-    if (!out || !wgpy_no_overlap(args[5], "out", args[0], "velocity"))
+    if (!out || !wgpy_no_overlap(args[5], "out", args[0], "velocity") ||
+        !read_classes(args[7], &grid, &classes) ||
+        !wgpy_no_overlap(args[5], "out", args[7], "scratch") ||
+        !wgpy_no_overlap(args[7], "scratch", args[0], "velocity") ||
+        !wgpy_no_overlap(args[7], "scratch", args[4], "solid"))
         return NULL;
 
     wg_status status;
     Py_BEGIN_ALLOW_THREADS
+    if (classes)
+        (void)wg_flow_classify(&grid, classes, &exec);
     status = wg_confine_vorticity(&grid, velocity, dt, epsilon, out, &exec);
     Py_END_ALLOW_THREADS
     return wgpy_done(status, "confine_vorticity");
@@ -208,12 +258,13 @@ static PyObject* bind_wind_cells(PyObject* module, PyObject* const* args, Py_ssi
 
 PyMethodDef bind_flow_methods[] = {
     { "advect", (PyCFunction)(void (*)(void))bind_advect, METH_FASTCALL,
-      PyDoc_STR("advect($module, field, velocity, spacing, dt, solid, out, threads, scratch, /)"
-                "\n--\n\nMove a (c, nz, ny, nx) field with the air for one step; with scratch "
-                "by MacCormack.") },
+      PyDoc_STR(
+          "advect($module, field, velocity, spacing, dt, solid, out, threads, first, scratch, "
+          "/)\n--\n\nMove a (c, nz, ny, nx) field with the air for one step; by MacCormack "
+          "with `first`, an array of the field's shape for the first pass.") },
     { "confine_vorticity", (PyCFunction)(void (*)(void))bind_confine_vorticity, METH_FASTCALL,
       PyDoc_STR("confine_vorticity($module, velocity, spacing, dt, epsilon, solid, out, threads, "
-                "/)\n--\n\nAdd the vorticity confinement force of one step.") },
+                "scratch, /)\n--\n\nAdd the vorticity confinement force of one step.") },
     { "sample", (PyCFunction)(void (*)(void))bind_sample, METH_FASTCALL,
       PyDoc_STR("sample($module, field, origin, spacing, points, out, threads, /)\n--\n\n"
                 "Trilinear sample of a (c, nz, ny, nx) field at (n, 3) points.") },
@@ -223,5 +274,8 @@ PyMethodDef bind_flow_methods[] = {
     { "wind_cells", (PyCFunction)(void (*)(void))bind_wind_cells, METH_FASTCALL,
       PyDoc_STR("wind_cells($module, velocity, out, threads, /)\n--\n\n"
                 "The components of each cell of (3, nz, ny, nx) side by side, (nz, ny, nx, 4).") },
+    { "flow_scratch_size", (PyCFunction)(void (*)(void))bind_flow_scratch_size, METH_FASTCALL,
+      PyDoc_STR("flow_scratch_size($module, nz, ny, nx, /)\n--\n\nBytes of the memory that keeps "
+                "what solids leave around each cell.") },
     { NULL, NULL, 0, NULL },
 };

@@ -65,7 +65,8 @@ def advect(
     solid: NDArray[np.bool_] | None,
     out: NDArray[np.float32],
     threads: int,
-    scratch: NDArray[np.float32] | None,
+    first: NDArray[np.float32] | None,
+    scratch: NDArray[np.uint8] | None,
     /,
 ) -> None: ...
 def confine_vorticity(
@@ -76,8 +77,10 @@ def confine_vorticity(
     solid: NDArray[np.bool_] | None,
     out: NDArray[np.float32],
     threads: int,
+    scratch: NDArray[np.uint8] | None,
     /,
 ) -> None: ...
+def flow_scratch_size(nz: int, ny: int, nx: int, /) -> int: ...
 def sample(
     field: NDArray[np.float32],
     origin: NDArray[np.float64],

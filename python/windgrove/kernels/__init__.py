@@ -22,7 +22,7 @@ from .skin import skin
 from .sway import pack_rotation, rotation_frames, step_springs, unpack_rotation
 from .trees import propagate_drag, total_mass
 from .voxels import MeshReport, mesh_report, voxelize
-from .wind import advect, confine_vorticity, sample, sample_wind
+from .wind import advect, confine_vorticity, flow_scratch, sample, sample_wind
 
 __all__ = [
     "MeshReport",
@@ -30,6 +30,7 @@ __all__ = [
     "advect",
     "confine_vorticity",
     "divergence",
+    "flow_scratch",
     "jacobi_sweeps",
     "mesh_report",
     "pack_rotation",

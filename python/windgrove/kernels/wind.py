@@ -62,6 +62,7 @@ def advect(
     *,
     method: str = "semi_lagrangian",
     out: NDArray[np.float32] | None = None,
+    scratch: NDArray[np.uint8] | None = None,
     threads: int = 1,
 ) -> NDArray[np.float32]:
     """Move a field with the air for one time step: semi-Lagrangian, read trilinearly.
@@ -87,6 +88,9 @@ def advect(
         energy, at three times the cost.
     out : numpy.ndarray, optional
         Float32, C-ordered, of the field's shape; may be one of the inputs.
+    scratch : numpy.ndarray of uint8, optional
+        Memory of `flow_scratch` for repeated calls with the same solids: what they leave around
+        each cell is then found once. Changes no bit.
     threads : int, default 1
         Does not change the result, not in the last bit.
 
@@ -120,10 +124,10 @@ def advect(
     corrected = checks.choice(method, "method", ADVECTIONS) == "maccormack"
     shape = moved.shape[1:] if scalar else moved.shape
     result, written = _output(out, shape, moved, wind, marks)
-    scratch = np.empty_like(moved) if corrected else None
+    first = np.empty_like(moved) if corrected else None
     target = written.reshape(moved.shape)
     workers = checks.threads(threads)
-    _kernels.advect(moved, wind, size, step, marks, target, workers, scratch)
+    _kernels.advect(moved, wind, size, step, marks, target, workers, first, scratch)
     if written is not result:
         result[...] = written
     return result
@@ -137,6 +141,7 @@ def confine_vorticity(
     solid: ArrayLike | None = None,
     *,
     out: NDArray[np.float32] | None = None,
+    scratch: NDArray[np.uint8] | None = None,
     threads: int = 1,
 ) -> NDArray[np.float32]:
     """Give back to eddies some of what advection takes from them.
@@ -159,6 +164,8 @@ def confine_vorticity(
     solid : array_like of bool, shape (nz, ny, nx), optional
     out : numpy.ndarray, optional
         Float32, C-ordered, of the velocity's shape; may be one of the inputs.
+    scratch : numpy.ndarray of uint8, optional
+        Memory of `flow_scratch`, as for `advect`; the same may serve both.
     threads : int, default 1
         Does not change the result, not in the last bit.
 
@@ -188,10 +195,48 @@ def confine_vorticity(
         )
     marks = _solid(solid, wind.shape[1:])
     result, written = _output(out, wind.shape, wind, marks)
-    _kernels.confine_vorticity(wind, size, step, strength, marks, written, checks.threads(threads))
+    workers = checks.threads(threads)
+    _kernels.confine_vorticity(wind, size, step, strength, marks, written, workers, scratch)
     if written is not result:
         result[...] = written
     return result
+
+
+def flow_scratch(shape: tuple[int, int, int]) -> NDArray[np.uint8]:
+    """Memory in which `advect` and `confine_vorticity` keep what solids leave around each cell.
+
+    Every call compares its solids with those it was filled for, and fills it anew where they
+    differ: it may serve any solids of its shape, and is worth having where they seldom change.
+    Without it every call looks around each cell near a solid again. One call at a time may use it.
+
+    Parameters
+    ----------
+    shape : (nz, ny, nx)
+        Cells of the grid with its border, at least 3 each way.
+
+    Returns
+    -------
+    numpy.ndarray of uint8
+        Zeros; leave it alone between calls.
+
+    Raises
+    ------
+    ValueError
+        A size is out of range.
+
+    Examples
+    --------
+    >>> u = np.zeros((3, 10, 10, 20), np.float32)
+    >>> solid = np.zeros(u.shape[1:], bool)
+    >>> solid[:4, 3:6, 5:9] = True
+    >>> memory = flow_scratch(solid.shape)
+    >>> for _ in range(3):
+    ...     u = advect(u, u, 1.0, 0.1, solid, scratch=memory)
+    """
+    if len(shape) != 3:
+        raise ValueError(f"shape: expected (nz, ny, nx), got {tuple(shape)}")
+    nz, ny, nx = (checks.integer(n, "shape", low=3, high=2**20) for n in shape)
+    return np.zeros(_kernels.flow_scratch_size(nz, ny, nx), np.uint8)
 
 
 def sample(
