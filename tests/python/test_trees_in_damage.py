@@ -266,3 +266,15 @@ def test_rows_of_a_real_table_shuffled_give_the_same_tree(data, name):
     assert len(tree) == len(expected)
     np.testing.assert_allclose(np.sort(tree.volume), np.sort(expected.volume), rtol=1e-12)
     np.testing.assert_allclose(np.sort(tree.length), np.sort(expected.length), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "format",
+    ["archi", "computree", "minimal", "rtwig", "simpleforest", "treegraph", "treeqsm-text"],
+)
+def test_a_forced_format_without_any_of_its_columns_and_a_long_row_is_refused(format):
+    """pandas fails with an IndexError where it is asked for no column of such rows."""
+    with pytest.raises(wg.TreeFormatError):
+        wg.read_tree(io.BytesIO(b"a|b\n1|2\n.1|2|||||||"), format=format)
+    with pytest.raises(wg.TreeFormatError):
+        wg.read_tree(io.BytesIO(b"2.$\n.1,|\n.0,1|||||||"), format=format, bad_rows="drop")

@@ -150,9 +150,8 @@ def parse_table(
     if not quoted:
         layout.refuse_ragged(notes, len(raw))
     plain = unique_names(raw)
-    use = (
-        None if wanted is None or quoted else [i for i, name in enumerate(plain) if name in wanted]
-    )
+    # An empty choice is none at all: pandas 3 fails at it if a row has more cells than the header.
+    use = [i for i, name in enumerate(plain) if not quoted and name in (wanted or ())] or None
     stream = io.BytesIO(data)
     stream.seek(begin)
     try:
@@ -175,7 +174,9 @@ def parse_table(
                 **_exact_decimals(pandas.__version__),
             )
     except (ValueError, pandas.errors.ParserWarning) as error:
-        reason = re.sub(r"\s+", " ", str(error)).removeprefix("Error tokenizing data. C error: ")
+        reason = (
+            re.sub(r"\s+", " ", str(error)).strip().removeprefix("Error tokenizing data. C error: ")
+        )
         line = re.search(r"line (\d+)", reason)
         notes.refuse(
             f"is not a table of {len(raw)} columns: {reason}",
