@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,14 @@ from ..errors import TreeFormatError
 from .readers import MODULES, Options, Parsed
 from .readers.columns import find_roles
 from .readers.source import Content, read_bytes
+
+# What else tables of bare numbers are, by how many stand in a line.
+_KNOWN_WIDTHS = {
+    7: "7 numbers a line and no header, as SWC has points: columns='id type x y z radius parent' "
+    "reads it",
+    9: "9 numbers a line and no header: the table of QSM-blender-addons (branch, start, axis, "
+    "length, radius) names no parents; the model that it was made from does",
+}
 
 
 def formats() -> dict[str, list[Any]]:
@@ -34,6 +43,10 @@ def open_trees(
     del raw
     if isinstance(options.columns, Mapping):
         content.layout.rename(options.columns)
+    elif isinstance(options.columns, str):
+        words = [word for word in re.split(r"[,;\s]+", options.columns) if word]
+        if len(words) > 1:
+            content.layout.name_columns(words)
     parsed: list[Parsed] = _choose(content, format).read(content, options)
     content.release()
     return parsed
@@ -71,9 +84,12 @@ def _guess(content: Content) -> str:
     if content.data[:1] in (b"{", b"["):
         return " (JSON, but neither a tree of windgrove's nor an ez-tree preset)"
     if _numbers_only(content):
+        known = _KNOWN_WIDTHS.get(content.layout.filled)
+        if known is not None:
+            return f" ({known})"
         return (
             f" ({content.layout.filled} number(s) a line and no header: TreeQSM's tables of "
-            "cylinders have 14, 15 or 17, its tables of branches 8)"
+            "cylinders have 14, 15 or 17, its tables of branches 8; columns= names those of others)"
         )
     if content.layout.header and content.layout.width > 1:
         shown = ", ".join(name for name in content.layout.header[:6] if name)

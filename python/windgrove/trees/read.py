@@ -76,7 +76,9 @@ def read_tree(
     columns : mapping of str to str, or str, optional
         For a table with a header, the file's own names of columns that are not found by
         themselves, by the name to use: ``{"id": "Nr.", "parent": "Mutter", "radius (mm)": "R"}``.
-        For one without, the order of the columns; see ``docs/concepts/trees-in.md``.
+        For one without, the names of all its columns in their order,
+        ``"id type x y z radius parent"``, or one of TreeQSM's orders, "fields-15", "fields-17",
+        "saved-14", "saved-15" or "saved-17".
     radius : float, "pipe" or ("pipe", float), optional
         For cylinders without a radius or with radius 0 (m): one for all, or the pipe model from
         tips of 2 mm or of the radius given.

@@ -159,6 +159,19 @@ class Layout:
                 )
             self.header[places[0]] = name
 
+    def name_columns(self, names: Sequence[str]) -> None:
+        """Give a table without a header one."""
+        if self.header:
+            raise TreeFormatError(
+                self.content.name, "has a header: columns= maps names to use to the file's own"
+            )
+        if len(names) != self.filled:
+            raise TreeFormatError(
+                self.content.name,
+                f"has {self.filled} columns, columns= names {len(names)}: {', '.join(names)}",
+            )
+        self.header = [*names, *[""] * (self.width - self.filled)]
+
     def _width(self) -> int:
         """Cells of a row. Rows of one more than the header hold an empty last cell, or the names
         of the rows, which R writes without a name for their column and which are all distinct."""

@@ -228,6 +228,7 @@ class _Geometry:
         base = self.point[complexes] * self.scale
         from_complex = (below < 0) & (complexes >= 0) & np.isfinite(base).all(axis=1)
         start = np.where(from_complex[:, None], base, start)
+        start = self._on_feet(start, point, below, ~from_complex & placed, line)
         table = Cylinders(
             start=start,
             end=point,
@@ -239,6 +240,40 @@ class _Geometry:
             branch=self._runs(parent),
         )
         return table.take(np.flatnonzero(placed))
+
+    def _on_feet(
+        self,
+        start: NDArray[np.float64],
+        point: NDArray[np.float64],
+        below: NDArray[np.int64],
+        may_lack: NDArray[np.bool_],
+        line: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """Where points are the tops of vertices, as a feature of lengths shows, a first vertex
+        without a point below it begins its length below its top, in line with what follows."""
+        if self.length is None:
+            return start
+        length = self.length[self.rows] * self.scale
+        size = np.linalg.norm(point - start, axis=1)
+        linked = np.flatnonzero((below >= 0) & np.isfinite(length) & np.isfinite(size))
+        lack = np.flatnonzero((below < 0) & may_lack & (np.nan_to_num(length) > 0))
+        if not len(lack) or not len(linked):
+            return start
+        if np.median(np.abs(length[linked] - size[linked])) > 0.02 * np.median(size[linked]):
+            return start
+        start = start.copy()
+        goes_on = np.array([self.graph.edge[row] == "<" for row in self.rows])
+        for row in lack:
+            after = np.flatnonzero((below == row) & (size > 0) & goes_on)
+            along = (point[after[0]] - point[row]) / size[after[0]] if len(after) else (0, 0, 1.0)
+            start[row] = point[row] - length[row] * np.asarray(along)
+        self.notes.repaired(
+            "foot",
+            f"{len(lack)} first vertices stand on no point: they begin their length below their "
+            "own, in line with what follows",
+            line[lack],
+        )
+        return start
 
     def _from_lengths(
         self, parent: NDArray[np.int64], radius: NDArray[np.float64], line: NDArray[np.int64]

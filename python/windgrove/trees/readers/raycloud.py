@@ -41,7 +41,7 @@ def recognises(content: Content) -> int:
     head = content.head(20000).lstrip("\ufeff \r\n\t")
     lines = [line[:4000] for line in head.splitlines()[:50] if line.strip()]
     for number, line in enumerate(lines):
-        if _MENTION.search(line) and not re.search(r"start|end|axis", line, re.I):
+        if _MENTION.search(line) and not re.search(r"\b(start|end|axis)", line, re.I):
             below = [other for other in lines[number + 1 :] if not re.match("#|.*radius", other)]
             return 0 if _one_row_a_point(line, below[0] if below else "") else 85
     return 50 if _bare_width(head) else 0

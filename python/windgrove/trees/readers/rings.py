@@ -89,7 +89,10 @@ class _Tube:
 def _cylinders(vertices: FloatArray, faces: IntArray, notes: Notes) -> Cylinders:
     tubes, others = _tubes(vertices, faces)
     if not tubes:
-        notes.refuse("holds no tube of rings: not a mesh of branches as AdTree and AdQSM write it")
+        closed = f"; its {others} piece(s) are none, or closed at both ends" if others else ""
+        notes.refuse(
+            f"holds no tube of rings with an open end, as AdTree and AdQSM write branches{closed}"
+        )
     if others:
         notes.noticed("no-tubes", f"{others} piece(s) that are no tubes (leaves?) passed over")
     bare = len(vertices) - len(np.unique(faces))
@@ -100,6 +103,12 @@ def _cylinders(vertices: FloatArray, faces: IntArray, notes: Notes) -> Cylinders
     first = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     parent = np.arange(first[-1]) - 1
     parent[first[:-1]] = _attach(tubes, first, notes)
+    lone = len(parts) > 1 and len(parts) == len(parent)
+    if lone:
+        notes.noticed(
+            "a-tube-a-cylinder",
+            "every tube is one cylinder: branches follow the forks instead of the tubes",
+        )
     start = np.concatenate([tube.centre[:-1] for tube in tubes])
     end = np.concatenate([tube.centre[1:] for tube in tubes])
     table = Cylinders(
@@ -110,7 +119,7 @@ def _cylinders(vertices: FloatArray, faces: IntArray, notes: Notes) -> Cylinders
         parent=parent,
         id=np.arange(len(parent)),
         row=np.arange(len(parent)),
-        branch=np.repeat(np.arange(len(tubes)), [len(part) for part in parts]),
+        branch=None if lone else np.repeat(np.arange(len(tubes)), [len(p) for p in parts]),
     )
     return _held_together(table, first[:-1], notes)
 
@@ -140,8 +149,9 @@ def _held_together(table: Cylinders, first: IntArray, notes: Notes) -> Cylinders
     joint = np.concatenate([[foot], np.arange(len(table))])
     parent = np.where(table.parent >= 0, table.parent + 1, -1)
     parent[stems] = 0
-    joined = {name: getattr(table, name)[joint] for name in ("start", "radius", "row", "branch")}
+    joined = {name: getattr(table, name)[joint] for name in ("start", "radius", "row")}
     return Cylinders(
+        branch=None if table.branch is None else table.branch[joint],
         end=np.vstack([table.start[foot], table.end]),
         length=np.append(0.0, table.length),
         parent=np.append(-1, parent),

@@ -1,0 +1,141 @@
+"""The small tree as other public tools give it: analysed, drawn, digitised, without names."""
+
+import io
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import tree_files as files
+import windgrove as wg
+from tree_files import AXIS, BRANCH, COUNT, END, LENGTH, ORDER, PARENT, RADIUS, START
+
+
+def read(content, **options):
+    return wg.read_tree(io.BytesIO(content), **options)
+
+
+def is_the_small_tree(tree, rtol=1e-9):
+    assert len(tree) == len(files.BRANCH_LENGTH)
+    assert_allclose(np.sort(tree.length), np.sort(files.BRANCH_LENGTH), rtol=rtol)
+    assert_allclose(np.sort(tree.volume), np.sort(files.BRANCH_VOLUME), rtol=rtol)
+
+
+def kinds(tree):
+    return [repair.kind for repair in tree.report.repairs]
+
+
+def points():
+    first = [*START[0], RADIUS[0], -1]
+    later = [[*END[i], RADIUS[i], PARENT[i] + 1] for i in range(COUNT)]
+    return [[files.plain(value) for value in point] for point in [first, *later]]
+
+
+def test_a_tree_file_that_treeinfo_analysed_is_no_table():
+    """Its fields `bend` and `length` are words of tables, too: `bend` holds an end."""
+    of_tree = "height,crown_radius,dimension,monocotal,DBH,bend,branch_slope, "
+    fields = "x,y,z,radius,parent_id,volume,diameter,length,strength,dominance,angle,bend,children"
+    segments = ", ".join(",".join(map(str, point + [1] * 8)) for point in points())
+    content = f"# Tree file\n{of_tree}{fields}\n3.5,1,2.1,0.3,0.2,0,0.4, {segments}\n".encode()
+    tree = read(content)
+    assert tree.report.format == "raycloud"
+    assert tree.report.attributes["bend"] == 0 and tree.report.attributes["height"] == 3.5
+    is_the_small_tree(tree)
+
+
+def test_a_mesh_with_a_tube_for_each_cylinder_has_its_branches():
+    """As QSM-blocks and rTwig draw models. 1e-6: nine digits of a vertex, radii of millimetres."""
+    lines, faces, count = [], [], 1
+    for i in range(COUNT):
+        ring, triangles = files.tube([START[i], END[i]], [RADIUS[i]] * 2, sides=6)
+        lines += ["v {:.12f} {:.12f} {:.12f}".format(*vertex) for vertex in ring]
+        faces += ["f {} {} {}".format(*(corner + count for corner in face)) for face in triangles]
+        count += len(ring)
+    tree = read("\n".join(lines + faces).encode())
+    is_the_small_tree(tree, rtol=1e-6)
+    assert kinds(tree)[0] == "a-tube-a-cylinder"
+
+
+def test_stems_of_one_cylinder_each_are_held_together():
+    lines, faces, count = [], [], 1
+    for end in ((0, 0, 1.0), (0.5, 0, 1.0)):
+        ring, triangles = files.tube([np.zeros(3), np.array(end)], [0.1, 0.1])
+        lines += ["v {:.12f} {:.12f} {:.12f}".format(*vertex) for vertex in ring]
+        faces += ["f {} {} {}".format(*(corner + count for corner in face)) for face in triangles]
+        count += len(ring)
+    tree = read("\n".join(lines + faces).encode())
+    assert len(tree) == 2 and {"a-tube-a-cylinder", "several-stems"} <= set(kinds(tree))
+
+
+def test_a_mesh_closed_at_both_ends_is_refused_with_the_reason():
+    ring, triangles = files.tube([START[0], END[0]], [0.1, 0.1], sides=6)
+    triangles += [(i, (i + 1) % 6, 12) for i in range(6)]
+    triangles += [(6 + i, 6 + (i + 1) % 6, 13) for i in range(6)]
+    lines = ["v {} {} {}".format(*vertex) for vertex in [*ring, START[0], END[0]]]
+    lines += ["f {} {} {}".format(*(corner + 1 for corner in face)) for face in triangles]
+    with pytest.raises(wg.TreeFormatError, match=r"1 piece\(s\) are none, or closed at both ends"):
+        read("\n".join(lines).encode())
+
+
+def digitised(*, tops=True, lengths=True):
+    """A graph with the top of every vertex, as L-Py writes a mesh's turtle, and its length."""
+    names = ["XX", "YY", "ZZ", "radius", *(["length"] if lengths else [])]
+    head = files.MTG_HEAD.replace("diameter_cm", "length").replace("note\tSTRING", "radius\tREAL")
+    rows = ["TOPO" + "\t" * 4 + "\t".join(names), "/P1/A1"]
+    codes = [("^/S1", 0, 0), ("+S4", 3, 1), ("+S6", 5, 2), ("^<S5", 4, 1), ("^<S2", 1, 0),
+             ("+S7", 6, 1), ("^<S3", 2, 0)]  # fmt: skip
+    for code, i, depth in codes:
+        length = LENGTH[i] if tops else 3 * LENGTH[i]
+        cells = [*END[i], RADIUS[i], *([length] if lengths else [])]
+        rows.append("\t" * depth + code + "\t" * (4 - depth) + "\t".join(map(str, cells)))
+    return (head + "\n".join(rows) + "\n").encode()
+
+
+def test_the_first_vertex_of_a_graph_of_tops_stands_on_its_length():
+    """Without it a metre of the trunk would be missing, and nothing would say so."""
+    tree = read(digitised(), units="m,m")
+    is_the_small_tree(tree)
+    assert kinds(tree)[0] == "foot"
+    assert_allclose(tree.position[0], 0, atol=1e-12)
+    assert_allclose(tree.offset, 0, atol=1e-12)
+    with pytest.raises(wg.TreeFormatError, match=r"1 first vertices stand on no point.*strict"):
+        read(digitised(), units="m,m", strict=True)
+
+
+@pytest.mark.parametrize("shape", [{"lengths": False}, {"tops": False}])
+def test_lengths_that_points_do_not_show_move_no_point(shape):
+    tree = read(digitised(**shape), units="m,m")
+    assert "foot" not in kinds(tree)
+    assert_allclose(tree.length[0], LENGTH[[1, 2]].sum())
+
+
+def swc():
+    rows = [[i + 1, 3, *point[:4], point[4] + 1 or -1] for i, point in enumerate(points())]
+    rows[0][-1] = -1
+    return "".join(" ".join(map(str, row)) + "\n" for row in rows).encode()
+
+
+def test_columns_without_a_header_are_named_in_their_order():
+    tree = read(b"# a skeleton\n" + swc(), columns="id type x y z radius parent")
+    is_the_small_tree(tree)
+    is_the_small_tree(read(swc(), columns="id, type, x, y, z, radius, parent"))
+    with pytest.raises(wg.TreeFormatError, match="has 7 columns, columns= names 3: id, x, y"):
+        read(swc(), columns="id x y")
+    with pytest.raises(wg.TreeFormatError, match="has a header: columns= maps names"):
+        read(files.minimal(), columns="id parent x y z radius")
+
+
+def test_tables_of_bare_numbers_are_named_by_their_width():
+    with pytest.raises(wg.TreeFormatError, match=r"SWC.*columns='id type x y z radius parent'"):
+        read(swc())
+    rows = np.column_stack([BRANCH + 1, START, AXIS, LENGTH, RADIUS])
+    drawn = "".join("{:.0f} {} {} {} {} {} {} {} {}\n".format(*row) for row in rows).encode()
+    with pytest.raises(wg.TreeFormatError, match=r"QSM-blender-addons .* names no parents"):
+        read(drawn)
+    with pytest.raises(wg.TreeFormatError, match=r"10 number.s. a line .* columns= names those"):
+        read("".join(f"{' '.join(map(str, [*row, 0]))}\n" for row in rows).encode())
+
+
+@pytest.mark.parametrize("order", ["fields-15", "saved-17"])
+def test_orders_of_treeqsm_are_asked_for_as_before(order):
+    assert len(read(files.treeqsm_text(order), columns=order)) == ORDER.max() + 2
