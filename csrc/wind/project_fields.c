@@ -62,26 +62,57 @@ WGI_INLINE eight_place place_of(const eight_range* r, const wgi_eight* e)
     return (eight_place){ r->first.to + e->to, r->first.from + e->from };
 }
 
-// What a cell's byte says, as masks: the sign bits of the open faces' lanes, all bits of the air's.
+// Lanes whose byte has a bit.
+#if defined(__AVX512VL__)
+typedef __mmask8 lane_mask;
+#else
+typedef wgi8 lane_mask; // in the sign bits
+#endif
+
+WGI_INLINE lane_mask lanes_of_bit(wgi8 bytes, const int n)
+{
+#if defined(__AVX512VL__)
+    return _mm256_test_epi32_mask((__m256i)bytes, _mm256_set1_epi32(1 << n));
+#else
+    return bytes << (31 - n);
+#endif
+}
+
+// Lanes of `a` in the mask, else of `b`.
+WGI_INLINE wgf8 choose(lane_mask mask, wgf8 a, wgf8 b)
+{
+#if defined(__AVX512VL__)
+    return (wgf8)_mm256_mask_blend_ps(mask, (__m256)b, (__m256)a);
+#else
+    return wgf8_select_negative(wgf8_from_bits(mask), a, b);
+#endif
+}
+
+// 0 in the other lanes.
+WGI_INLINE wgf8 keep(lane_mask mask, wgf8 v)
+{
+#if defined(__AVX512VL__)
+    return (wgf8)_mm256_maskz_mov_ps(mask, (__m256)v);
+#else
+    return wgf8_from_bits(wgf8_bits(v) & mask >> 31);
+#endif
+}
+
+// What the cells' bytes say.
 typedef struct face_masks {
-    wgf8 low[3], high[3];
-    wgi8 air;
+    lane_mask low[3], high[3]; // open faces
+    lane_mask air;
 } face_masks;
 
 WGI_INLINE face_masks masks_of(wgi8 faces, int axes)
 {
-    face_masks m = { .air = faces << 25 >> 31 };
+    face_masks m = { .air = lanes_of_bit(faces, 6) };
     for (int axis = 0; axis < 3; ++axis)
         if (axes >> axis & 1) {
-            m.low[axis] = wgf8_from_bits(faces << (31 - 2 * axis));
-            m.high[axis] = wgf8_from_bits(faces << (30 - 2 * axis));
+            m.low[axis] = lanes_of_bit(faces, 2 * axis);
+            m.high[axis] = lanes_of_bit(faces, 2 * axis + 1);
         }
     return m;
-}
-
-WGI_INLINE wgf8 only_air(const face_masks* m, wgf8 v)
-{
-    return wgf8_from_bits(wgf8_bits(v) & m->air);
 }
 
 // Axes that may have a closed face, as bits.
@@ -97,8 +128,8 @@ WGI_INLINE wgf8 difference(
     wgf8 low = load_some(centre - step, count), high = load_some(centre + step, count);
     if (axes >> axis & 1) {
         const wgf8 own = load_some(centre, count);
-        low = wgf8_select_negative(m->low[axis], low, low + low - own);
-        high = wgf8_select_negative(m->high[axis], high, high + high - own);
+        low = choose(m->low[axis], low, low + low - own);
+        high = choose(m->high[axis], high, high + high - own);
     }
     return high - low;
 }
@@ -139,7 +170,7 @@ WGI_INLINE void right_side_mixed(
         const eight_place at = place_of(&r, e);
         const face_masks m = masks_of(wgi_counts(p->faces + at.to), axes);
         const wgf8 d = scaled_divergence(p, s, at.from, count, axes, &m);
-        write_right_side(p, at.to, only_air(&m, d), wgi_reciprocals(p->open + at.to));
+        write_right_side(p, at.to, keep(m.air, d), wgi_reciprocals(p->open + at.to));
     }
 }
 
@@ -221,7 +252,7 @@ static void fill_phi(const wgi_projection* p, int32_t j)
             wgf8 v = p->pressure ? load_some(p->pressure + from + n, g->nx - (int)n) : zero;
             if (p->masked) {
                 const face_masks m = masks_of(wgi_counts(p->faces + to + n), 0);
-                v = only_air(&m, v);
+                v = keep(m.air, v);
             }
             wgf8_store(p->phi + to + n, v);
         }
@@ -249,8 +280,8 @@ slope(const float* phi, size_t step, int axes, const face_masks* m, const int ax
     wgf8 low = wgf8_load(phi - step), high = wgf8_load(phi + step);
     if (axes >> axis & 1) {
         const wgf8 own = wgf8_load(phi);
-        low = wgf8_select_negative(m->low[axis], low, own);
-        high = wgf8_select_negative(m->high[axis], high, own);
+        low = choose(m->low[axis], low, own);
+        high = choose(m->high[axis], high, own);
     }
     return scale * (high - low);
 }
@@ -281,7 +312,7 @@ WGI_INLINE void correct_component(
     wgf8 change = slope(c->phi, c->step[axis], axes, m, axis, c->scale);
     // Less 0 leaves every value as it is.
     if (some_solid)
-        change = only_air(m, change);
+        change = keep(m->air, change);
     store_some(c->out + at, load_some(c->velocity + at, count) - change, count);
 }
 

@@ -4,5 +4,7 @@
 #include "support/kernel_table.h"
 
 #define WGI_KERNEL(type, name, arguments) type WGI_ISA(name) arguments;
+#define WGI_KERNEL_512 WGI_KERNEL
 #include "wind/project_kernels.def"
 #undef WGI_KERNEL
+#undef WGI_KERNEL_512
