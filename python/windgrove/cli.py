@@ -1,13 +1,16 @@
 """The command ``windgrove``. Each command is a file in `windgrove.commands`, loaded when it is run.
 
-Exit code 0, or 2 with one line on stderr that says what to change.
+Exit code 0, or 2 with one line on stderr that says what to change; 130 where Ctrl-C stopped it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -22,6 +25,7 @@ COMMANDS = {
     "species": "list, show, check and compare presets",
 }
 TRACEBACK = "WINDGROVE_TRACEBACK"
+STOPPED = 128 + signal.SIGINT
 
 
 class Parser(argparse.ArgumentParser):
@@ -48,35 +52,55 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code, 0 or 2."""
+    """Run one command; the exit code, 0, 2 or 130."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stdout is None:  # closed by the shell, `>&-`
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+            return main(given)
     name = next((word for word in given if not word.startswith("-")), None)
     try:
-        if name not in COMMANDS or given[0] != name:
-            return _without_command(given)
-        command = importlib.import_module(f".commands.{name}", __package__)
-        own = Parser(prog=f"windgrove {name}", description=command.__doc__)
-        own.formatter_class = argparse.RawDescriptionHelpFormatter
-        command.add_arguments(own)
-        command.run(own.parse_args(given[1:]))
+        code = _run(name, given)
         sys.stdout.flush()
-    except SystemExit as stop:
-        return 0 if stop.code in (None, 0) else 2
+        return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         return 0
     except KeyboardInterrupt:
-        return _complain(name, "stopped; what had been recorded is kept")
+        _complain(name, "stopped; a recording that had begun is kept")
+        return STOPPED
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            _print_no_more()
         return _complain(name, _one_line(error))
+
+
+def _run(name: str | None, given: list[str]) -> int:
+    if name not in COMMANDS or given[0] != name:
+        return _without_command(given)
+    command = importlib.import_module(f".commands.{name}", __package__)
+    own = Parser(prog=f"windgrove {name}", description=command.__doc__)
+    own.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_arguments(own)
+    try:
+        command.run(own.parse_args(given[1:]))
+    except SystemExit as stop:
+        return 0 if stop.code in (None, 0) else 2
     return 0
+
+
+def _print_no_more() -> None:
+    """What is still in the buffer has nowhere to go; Python would complain of it at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _without_command(given: list[str]) -> int:
     top = parser()
-    options = top.parse_args(given)
+    try:
+        options = top.parse_args(given)
+    except SystemExit as stop:
+        return 0 if stop.code in (None, 0) else 2
     if options.version:
         from .build import build_info
 
@@ -88,7 +112,7 @@ def _without_command(given: list[str]) -> int:
 
 def _one_line(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename:
-        return f"there is no file {error.filename!r}"
+        return f"there is no file or folder {error.filename!r}"
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
     text = " ".join(str(error).split())

@@ -3,7 +3,9 @@
 import argparse
 import importlib
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -120,7 +122,23 @@ def test_ctrl_c_is_one_line(capsys, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(species, "run", stopped)
-    assert "what had been recorded is kept" in complaint(capsys, "species", "list")
+    assert run("species", "list") == 130
+    assert "a recording that had begun is kept" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_an_output_that_is_closed_is_silence_and_a_full_one_is_named():
+    base = [sys.executable, "-m", "windgrove.cli"]
+    for command in (["species", "list"], ["--help"], ["info", "--help"]):
+        line = shlex.join([*base, *command])
+        closed = subprocess.run(f"{line} >&-", shell=True, capture_output=True, text=True)
+        assert (closed.returncode, closed.stderr) == (0, "")
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+        full = subprocess.run(
+            f"{line} >/dev/full", shell=True, capture_output=True, text=True, env=environment
+        )
+        assert full.returncode == 2 and "No space left" in full.stderr
+        assert len(full.stderr.splitlines()) == 1
 
 
 def test_two_species_are_compared_in_words(capsys):
