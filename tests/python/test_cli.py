@@ -91,6 +91,11 @@ def test_a_sweep_of_nothing_says_what_to_give(capsys):
     assert "--beta 0.5,1,2" in complaint(capsys, "sweep")
 
 
+def test_a_level_swept_twice_is_refused(capsys):
+    line = complaint(capsys, "sweep", "--beta", "trunk=1", "--beta", "trunk=2")
+    assert "--beta" in line and "one list" in line
+
+
 def test_a_calibration_to_nothing_says_what_to_give(capsys):
     assert "--frequency-hz" in complaint(capsys, "calibrate")
 

@@ -139,9 +139,19 @@ def test_a_text_that_is_no_toml_is_refused_with_its_place(tmp_path):
     path.write_text("name = \n")
     with pytest.raises(ValueError, match=r"broken\.toml: not a TOML text: .*line 1"):
         wg.load_species(path)
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match=r"broken\.toml: not a TOML text"):
-        wg.load_species(path)
+    for text in (b"\xff\xfe", b"a=" + b"[" * 100_000, b"a=" + b"1" * 5000):
+        path.write_bytes(text)
+        with pytest.raises(ValueError, match=r"broken\.toml: not a TOML text"):
+            wg.load_species(path)
+
+
+def test_a_preset_with_a_byte_order_mark_is_read(tmp_path):
+    path = tmp_path / "oak.toml"
+    wg.load_species("oak").save(path)
+    plain = wg.load_species(path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert wg.load_species(path) == plain
+    assert wg.check_species(path, claims=False).species == plain
 
 
 def test_a_preset_of_version_1_still_loads_and_is_written_as_the_newest(tmp_path):

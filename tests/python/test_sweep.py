@@ -7,7 +7,14 @@ import subprocess
 import sys
 import textwrap
 import time
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
@@ -326,6 +333,22 @@ def test_an_error_in_a_chunk_is_raised_and_the_rest_is_kept(tmp_path, monkeypatc
     assert len(list(tmp_path.glob("*" + store.SUFFIX))) == 2
 
 
+class Killed(Executor):
+    """As a pool of processes of which one has died."""
+
+    def submit(self, function, *arguments):
+        future = Future()
+        future.set_exception(BrokenProcessPool("a child process terminated abruptly"))
+        return future
+
+
+def test_a_worker_that_died_is_told_with_what_is_kept(tmp_path):
+    with pytest.raises(BrokenExecutor, match=r"abruptly.*__main__.*store=FOLDER"):
+        run(executor=Killed())
+    with pytest.raises(BrokenExecutor, match=f"{tmp_path.name}.*goes on from them"):
+        run(executor=Killed(), store=tmp_path)
+
+
 def test_progress_counts_runs():
     seen = []
     run(progress=lambda done, total: seen.append((done, total)), chunk_size=3)
@@ -429,6 +452,8 @@ def test_a_list_of_points_is_taken_together():
         ({"design": "latin_hypercube", "samples": 3}, "bounds"),
         ({"design": "points"}, "one length"),
         ({"design": "random"}, "design"),
+        ({"beta": np.arange(1, 9001), "zeta": np.arange(1, 9001)}, "162000000 points"),
+        ({"design": "sobol", "samples": 2**22, "beta": [1, 2], "gamma": None}, "4194304 points"),
         ({"duration": 0.0}, "duration"),
         ({"dt": -1.0}, "dt"),
         ({"chunk_size": 0}, "chunk_size"),

@@ -83,7 +83,10 @@ def _values(given: list[tuple[str | None, list[float]]] | None, name: str) -> An
         if len(given) > 1:
             raise ValueError(f"--{name}: give one list of factors, or lists for named levels")
         return given[0][1]
-    return dict(given)
+    named = dict(given)
+    if len(named) < len(given):
+        raise ValueError(f"--{name}: a level is named twice; give all its values in one list")
+    return named
 
 
 def _frame(table: Any) -> Any:

@@ -80,7 +80,7 @@ def check_species(path: str | os.PathLike[str], *, claims: bool = True) -> Speci
     species = load_species(path)
     version = SCHEMA_VERSION
     if not isinstance(path, Species) and Path(path).is_file():
-        version = tomllib.loads(Path(path).read_text(encoding="utf-8"))["schema_version"]
+        version = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))["schema_version"]
     checked = check_claims(species) if claims and species.growth is not None else ()
     return SpeciesCheck(os.fspath(path), species, version, checked, tuple(_remarks(species)))
 

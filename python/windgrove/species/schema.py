@@ -165,8 +165,8 @@ def read_species(path: str | os.PathLike[str]) -> Species:
 def parse_species(text: bytes, where: str) -> Species:
     """The species of a TOML text; `where` stands in front of every error."""
     try:
-        raw = tomllib.loads(text.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raw = tomllib.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # the parser's own are ValueErrors too
         raise ValueError(f"{where}: not a TOML text: {error}") from None
     return species_from_tables(raw, where)
 

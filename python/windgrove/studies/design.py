@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -14,6 +15,7 @@ from scipy.stats import qmc
 from .. import checks
 from ..species.species import LEVELS
 
+MOST_POINTS = 2**21  # a day of runs of a small tree
 DESIGNS = ("grid", "points", "latin_hypercube", "sobol")
 SPECIES_PARAMETERS = ("beta", "zeta", "gamma", "rho", "propagation")
 UNITS = {
@@ -150,6 +152,7 @@ def points(
         for axis in swept:
             if len(np.unique(axis.values)) < len(axis.values):
                 raise ValueError(f"{axis.name}: a grid needs different values")
+        _limit(math.prod(len(axis.values) for axis in swept), "grid")
         mesh = np.meshgrid(*(axis.values for axis in swept), indexing="ij")
         return np.stack([m.ravel() for m in mesh], axis=1).astype(np.float64)
     if design == "points":
@@ -163,12 +166,21 @@ def points(
     return _sampled(swept, design, samples, seed)
 
 
+def _limit(count: int, design: str) -> None:
+    if count > MOST_POINTS:
+        raise ValueError(
+            f"design: this {design} has {count} points, more than {MOST_POINTS}; give fewer "
+            "values, or design='sobol' with a number of samples"
+        )
+
+
 def _sampled(
     swept: Sequence[Axis], design: str, samples: int | None, seed: int
 ) -> NDArray[np.float64]:
     if samples is None:
         raise ValueError(f"samples: the design {design!r} needs the number of points")
     count = checks.integer(samples, "samples", low=1)
+    _limit(count, design)
     for axis in swept:
         if len(axis.values) != 2 or not axis.values[0] < axis.values[1]:
             raise ValueError(

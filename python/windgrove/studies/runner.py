@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import replace
 from typing import Any
 
@@ -80,8 +87,24 @@ def _drive(
             finished, _ = wait(running, timeout=_GLANCE, return_when=FIRST_COMPLETED)
             for future in finished:
                 del running[future]
-                done(future.result())
+                done(_result(future, folder))
             going(sum(len(c.keys) * w.share for c, w in running.values() if w is not None))
     finally:
         for future in running:
             future.cancel()
+
+
+def _result(future: Future[Any], folder: str | None) -> Any:
+    try:
+        return future.result()
+    except BrokenExecutor as error:
+        kept = (
+            f"finished parts are in {folder!r}, and the same call goes on from them"
+            if folder is not None
+            else "store=FOLDER would keep finished parts for another call"
+        )
+        raise BrokenExecutor(
+            f"executor: a worker ended before its work was done ({error}). It was killed, ran out "
+            "of memory, or was started by a script without if __name__ == '__main__' around its "
+            f"calls; {kept}"
+        ) from error
