@@ -139,3 +139,66 @@ def test_tables_of_bare_numbers_are_named_by_their_width():
 @pytest.mark.parametrize("order", ["fields-15", "saved-17"])
 def test_orders_of_treeqsm_are_asked_for_as_before(order):
     assert len(read(files.treeqsm_text(order), columns=order)) == ORDER.max() + 2
+
+
+def models(*inputs):
+    """A struct array of models, each with what its run was told."""
+    records = np.empty((1, len(inputs)), dtype=[(name, object) for name in files.model()])
+    for i, given in enumerate(inputs):
+        model = files.model() | {"rundata": {"version": "2.4.1", "inputs": given}}
+        for name, value in model.items():
+            records[name][0, i] = value
+    return files.mat({"OptQSM": records})
+
+
+def test_optimal_models_of_several_trees_are_trees_and_not_alternatives():
+    """TreeQSM keeps the best model of every tree in one array, as it keeps models of one tree."""
+    content = models({"name": "oak1", "tree": 1}, {"name": "oak2", "tree": 2})
+    assert kinds(read(content))[0] == "several-trees"
+    assert len(read(content, roots="all")) == 2 * len(files.BRANCH_LENGTH)
+    same = models({"name": "oak1", "tree": 1, "model": 1}, {"name": "oak1", "tree": 1, "model": 2})
+    assert kinds(read(same))[0] == "several-models"
+    assert len(read(same, roots="all")) == len(files.BRANCH_LENGTH)
+
+
+def test_an_array_without_any_model_says_that_the_runs_failed():
+    empty = np.empty((0, 0), dtype=[(name, object) for name in files.model()])
+    with pytest.raises(wg.TreeFormatError, match="its QSMs holds no model: an empty struct array"):
+        read(files.mat({"QSMs": empty}))
+
+
+def columns():
+    """TreeQSM's columns with one a coordinate, as aRchi2treeQSM has them."""
+    triples = {**files.xyz("start", START), **files.xyz("axis", AXIS)}
+    single = {
+        "radius": RADIUS, "length": LENGTH, "parent": PARENT + 1, "extension": files.EXTENSION,
+        "branch": BRANCH + 1, "BranchOrder": ORDER, "PositionInBranch": files.POSITION,
+    }  # fmt: skip
+    return {name: np.asarray(values)[:, None] for name, values in {**single, **triples}.items()}
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        columns(),
+        {"qsm": columns()},
+        {"QSM": {"cylinder": columns()}},
+        {"qsm": {"cylinder": {k.upper(): v for k, v in files.cylinder_struct().items()}}},
+    ],
+    ids=["variables", "struct", "cylinder", "upper case"],
+)
+def test_a_data_frame_written_as_matlab_file_is_a_model(variables):
+    is_the_small_tree(read(files.mat(variables)))
+
+
+def test_a_model_in_unsigned_64_bits_and_logicals_is_read():
+    """As SmartQSM writes it: uint64 numbers, float32 sizes, no SurfCov."""
+    cylinder = files.cylinder_struct(np.float32) | {
+        name: files.cylinder_struct()[name].astype(np.uint64)
+        for name in ("parent", "extension", "branch", "BranchOrder", "PositionInBranch")
+    }
+    cylinder |= {"added": (ORDER > 9)[:, None], "simplified": (ORDER > 9)[:, None]}
+    del cylinder["SurfCov"], cylinder["mad"]
+    run = {"target_ply": "a_branches.ply", "hash": "d41d8cd9", "projection": ""}
+    # 1e-6: sizes are float32.
+    is_the_small_tree(read(files.mat({"QSM": {"cylinder": cylinder, "rundata": run}})), rtol=1e-6)

@@ -130,7 +130,7 @@ def pick(parsed: list[Parsed], model: int | None) -> Parsed:
     if not parsed[0].alternative:
         chosen = max(range(len(parsed)), key=lambda i: (parsed[i].size, -i))
     if len(parsed) > 1:
-        what = "models of one tree" if parsed[0].alternative else "trees"
+        what = "models" if parsed[0].alternative else "trees"
         parsed[chosen].notes.noticed(
             "several-models" if parsed[0].alternative else "several-trees",
             f"the file holds {len(parsed)} {what}: number {chosen} was taken; model= picks "

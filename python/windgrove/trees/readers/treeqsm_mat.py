@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..cylinders import Notes, Source
 from . import Options, Parsed
+from .layout import plain_name
 from .matlab import MatlabError, load_level5
 from .matlab_hdf5 import load_hdf5
 from .source import Content
@@ -18,6 +20,7 @@ NAME = "treeqsm"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _FLAT = {"Rad": "radius", "Len": "length", "Sta": "start", "Axe": "axis", "CPar": "parent"}
 _NEEDED = ("radius", "length", "start", "axis", "parent")
+_COLUMNS = (*_NEEDED, "extension", "branch", "BranchOrder", "PositionInBranch", "SurfCov")
 _DEPTH = 4
 
 
@@ -38,15 +41,23 @@ def read(content: Content, options: Options) -> list[Parsed]:
     models = list(_models(variables))
     if not models:
         names = ", ".join(sorted(variables)[:8]) or "nothing"
+        empty = [name for name, value in variables.items() if isinstance(value, list) and not value]
+        if empty:
+            notes.refuse(
+                f"its {empty[0]} holds no model: an empty struct array, as failed runs leave"
+            )
         notes.refuse(
             "holds no TreeQSM model: no struct with cylinder.radius, length, start, axis and "
             f"parent, and no flat Rad, Len, Sta, Axe, CPar; it holds {names}"
         )
+    trees = {_tree_of(model) for _, model in models}
+    same = len(trees) < len(models)
     parsed = []
     for number, (name, model) in enumerate(models):
         own = notes.copy()
         own.path = content.name if len(models) == 1 else f"{content.name} (model {number})"
-        parsed.append(_parsed(content.name, name, model, own, options, len(models)))
+        one = _parsed(content.name, name, model, own, options, len(models))
+        parsed.append(replace(one, alternative=same))
     return parsed
 
 
@@ -64,6 +75,10 @@ def _models(variables: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(variable, model) for each model: a dict with `cylinder` columns and what else there is."""
     if set(variables) >= set(_FLAT):
         yield "flat", _from_flat(variables)
+        return
+    columns = _cylinder(variables)
+    if columns is not None:
+        yield "columns", {"cylinder": columns}
         return
     for name in sorted(variables):
         yield from ((name, model) for model in _structs(variables[name], _DEPTH))
@@ -87,12 +102,12 @@ def _structs(value: Any, depth: int) -> Iterator[dict[str, Any]]:
     for item in value:
         if not isinstance(item, dict):
             yield from _structs(item, depth - 1)
-        elif _is_cylinder(item):
-            yield {"cylinder": item}
+        elif (own := _cylinder(item)) is not None:
+            yield {"cylinder": own}
         elif set(item) >= set(_FLAT):
             yield _from_flat(item)
-        elif _is_cylinder(_first(item.get("cylinder"))):
-            yield {**item, "cylinder": _first(item["cylinder"])}
+        elif (inside := _cylinder(_first(item.get("cylinder")))) is not None:
+            yield {**item, "cylinder": inside}
         else:
             for inner in item.values():
                 yield from _structs(inner, depth - 1)
@@ -103,8 +118,29 @@ def _first(value: Any) -> dict[str, Any]:
     return value[0] if isinstance(value, list) and value and isinstance(value[0], dict) else {}
 
 
-def _is_cylinder(fields: dict[str, Any]) -> bool:
-    return all(name in fields for name in _NEEDED)
+def _cylinder(fields: dict[str, Any]) -> dict[str, Any] | None:
+    """The columns of a model, also under names of other case and with a column a coordinate, as
+    tables that were turned into structs have them; None for anything else."""
+    if all(name in fields for name in _NEEDED):
+        return fields
+    plain = {plain_name(str(name)): value for name, value in fields.items()}
+    found = {ours: plain[plain_name(ours)] for ours in _COLUMNS if plain_name(ours) in plain}
+    for name in ("start", "axis"):
+        parts = [matrix(plain.get(name + letter)).ravel() for letter in "xyz"]
+        if name not in found and len(parts[0]) and len({len(part) for part in parts}) == 1:
+            found[name] = np.column_stack(parts)
+    return found if all(name in found for name in _NEEDED) else None
+
+
+def _tree_of(model: dict[str, Any]) -> Any:
+    """Which tree a model is of, as its run was told: name and number; None where it says nothing.
+
+    Optimal models of several trees come in one array, as alternative models of one tree do.
+    """
+    inputs = _first(_first(model.get("rundata")).get("inputs"))
+    said = [np.ravel(inputs.get(name, "")) for name in ("name", "tree")]
+    key = tuple(str(value[0]) for value in said if len(value))
+    return key or None
 
 
 def _parsed(
@@ -120,9 +156,7 @@ def _parsed(
     )
     cylinder = model["cylinder"]
     size = int(np.size(cylinder["radius"]))
-    return Parsed(
-        source, notes, lambda: cylinders_from(cylinder, notes, options), size, alternative=True
-    )
+    return Parsed(source, notes, lambda: cylinders_from(cylinder, notes, options), size)
 
 
 def _version(model: dict[str, Any]) -> str:
