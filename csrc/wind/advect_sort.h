@@ -7,7 +7,7 @@
 #include "wind/flow_classes.h"
 
 // Rows and columns of a tile.
-enum { TILE_ROWS = 8, TILE_COLUMNS = 64, TILE_STRIPS = TILE_ROWS * TILE_COLUMNS / 8 };
+enum { TILE_ROWS = 16, TILE_COLUMNS = 64, TILE_STRIPS = TILE_ROWS * TILE_COLUMNS / 8 };
 // Lists of strips: in the open, by x's way (3) and whether y (2) and z (2) are mixed; beside solids,
 // by the same of the lanes in air; and those with long displacements.
 enum { BESIDE_LISTS = 12, LONG_LIST = 24, LISTS = 25 };

@@ -357,25 +357,29 @@ enum { OPEN_STRIPS, STRIPS_BESIDE, HALF_STRIPS, BUILT_LISTS };
 
 typedef struct built_lists {
     unsigned count[BUILT_LISTS];
-    uint16_t place[BUILT_LISTS][2 * TILE_STRIPS + TILE_ROWS + 1];
+    uint16_t place[BUILT_LISTS][TILE_STRIPS + 1];
 } built_lists;
 
-// Which of 64 bytes have one of `bits`.
-WGI_INLINE uint64_t bytes_with(const uint8_t* bytes, uint8_t bits)
+// Of 64 cells, those that are solid and those that have a class other than 0.
+WGI_INLINE void
+find_built(const uint8_t* sides, const uint8_t* corners, uint64_t* solid, uint64_t* beside)
 {
-    uint64_t found = 0;
+    *solid = *beside = 0;
 #if defined(__SSE2__)
-    const __m128i wanted = _mm_set1_epi8((char)bits);
     for (int n = 0; n < 64; n += 16) {
-        const __m128i some = _mm_and_si128(_mm_loadu_si128((const __m128i*)(bytes + n)), wanted);
-        const int none = _mm_movemask_epi8(_mm_cmpeq_epi8(some, _mm_setzero_si128()));
-        found |= (uint64_t)(~(unsigned)none & 0xffff) << n;
+        const __m128i side = _mm_loadu_si128((const __m128i*)(sides + n));
+        const __m128i corner = _mm_loadu_si128((const __m128i*)(corners + n));
+        const __m128i none = _mm_cmpeq_epi8(_mm_or_si128(side, corner), _mm_setzero_si128());
+        // The bit of WGI_SIDE_OWN moves to the sign.
+        *solid |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_add_epi8(side, side)) << n;
+        *beside |= (uint64_t)(~(unsigned)_mm_movemask_epi8(none) & 0xffff) << n;
     }
 #else
-    for (int n = 0; n < 64; ++n)
-        found |= (uint64_t)((bytes[n] & bits) != 0) << n;
+    for (int n = 0; n < 64; ++n) {
+        *solid |= (uint64_t)((sides[n] & WGI_SIDE_OWN) != 0) << n;
+        *beside |= (uint64_t)((sides[n] | corners[n]) != 0) << n;
+    }
 #endif
-    return found;
 }
 
 static void list_built_row(const wgi_advect_job* job, const tile* t, unsigned line, built_lists* b)
@@ -383,9 +387,10 @@ static void list_built_row(const wgi_advect_job* job, const tile* t, unsigned li
     const unsigned columns = (unsigned)(t->end_x - t->begin_x), first = line * TILE_COLUMNS;
     const ptrdiff_t class = class_of(t, first);
     const uint64_t inside = ~(uint64_t)0 >> (64 - columns);
-    const uint64_t solid = bytes_with(t->sides + class, WGI_SIDE_OWN) & inside;
-    const uint64_t beside =
-        (bytes_with(t->sides + class, 0xff) | bytes_with(t->corners + class, 0xff)) & inside;
+    uint64_t solid, beside;
+    find_built(t->sides + class, t->corners + class, &solid, &beside);
+    solid &= inside;
+    beside &= inside;
     const ptrdiff_t row = cell_of(job, t, first);
     for (unsigned i = 0; i < columns && solid >> i != 0; i += 8)
         if ((solid >> i & 0xff) != 0)
