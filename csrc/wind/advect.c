@@ -18,7 +18,7 @@ static bool make_job(
         .cells = (ptrdiff_t)grid->nx * grid->ny * grid->nz,
         .cells_per_velocity = (float)(dt / grid->spacing),
         .components = components,
-        .solid = grid->solid,
+        .solid = wgi_flow_solid(grid),
         .classes = grid->classes,
         .field = field,
         .velocity = velocity,

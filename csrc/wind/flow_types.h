@@ -47,6 +47,9 @@ typedef struct wgi_confine_job {
     float* out;
 } wgi_confine_job;
 
+/// A grid's marks; NULL where its classes say that no cell is solid.
+const uint8_t* wgi_flow_solid(const wg_flow_grid* grid);
+
 /// True where a view's sizes and numbers are in range.
 bool wgi_wind_view_fits(const wg_wind_view* view);
 

@@ -18,7 +18,7 @@ wg_status wg_confine_vorticity(
         .slab = (ptrdiff_t)grid->nx * grid->ny,
         .cells = (ptrdiff_t)grid->nx * grid->ny * grid->nz,
         .strength = (float)(0.5 * dt * epsilon),
-        .solid = grid->solid,
+        .solid = wgi_flow_solid(grid),
         .classes = grid->classes,
         .velocity = velocity,
         .out = out,
