@@ -202,3 +202,25 @@ def test_a_model_in_unsigned_64_bits_and_logicals_is_read():
     run = {"target_ply": "a_branches.ply", "hash": "d41d8cd9", "projection": ""}
     # 1e-6: sizes are float32.
     is_the_small_tree(read(files.mat({"QSM": {"cylinder": cylinder, "rundata": run}})), rtol=1e-6)
+
+
+@pytest.mark.parametrize("tip", [-1, 0])
+@pytest.mark.parametrize("kind", ["mat", "text"])
+def test_a_port_of_treeqsm_that_counts_rows_from_zero_is_read_so(kind, tip):
+    """Roots are -1; a tip's extension is -1, or stays 0 where only parents were moved."""
+    extension = np.where(files.EXTENSION > 0, files.EXTENSION - 1, tip)
+    if kind == "mat":
+        cylinder = files.cylinder_struct() | {
+            "parent": PARENT[:, None].astype(np.int32), "extension": extension[:, None],
+            "branch": BRANCH[:, None],
+        }  # fmt: skip
+        content = files.mat({"QSM": {"cylinder": cylinder}})
+    else:
+        head, *rows = files.treeqsm_text_header().decode().splitlines()
+        cells = [row.split("\t") for row in rows]
+        for i, row in enumerate(cells):
+            row[8:11] = f"{PARENT[i]:.1f}", f"{extension[i]:.1f}", f"{BRANCH[i]:.1f}"
+        content = "\n".join([head, *("\t".join(row) for row in cells)]).encode()
+    tree = read(content)
+    is_the_small_tree(tree)
+    assert "from-zero" in kinds(tree)

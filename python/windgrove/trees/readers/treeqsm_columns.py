@@ -29,7 +29,10 @@ def cylinders_from(fields: dict[str, Any], notes: Notes, options: Options) -> Cy
     parents = whole(column(fields, "parent", notes, count), "parent", notes)
     extension = _optional_ids(fields, "extension", notes, count)
     ids = _own_numbers(extension, parents)
-    if ids is None:
+    if ids is None and _counts_from_zero(parents, extension):
+        notes.noticed("from-zero", "its parents and extensions count rows from 0, with -1 a root")
+        ids = np.arange(count)
+    elif ids is None:
         ids = np.arange(1, count + 1)
         _refuse_torn(parents, extension, notes)
     return Cylinders(
@@ -58,6 +61,20 @@ def _own_numbers(extension: IntArray | None, parents: IntArray) -> IntArray | No
         return None
     counted = np.array_equal(extension, rows) or np.array_equal(extension, rows + 1)
     return extension if counted or (parents < 0).any() else None
+
+
+def _counts_from_zero(parents: IntArray, extension: IntArray | None) -> bool:
+    """Whether parents and extensions are row numbers from 0, as ports of TreeQSM to languages that
+    count so may write them: each extension names a row whose parent is this one, from 0 and not
+    from 1."""
+    if extension is None or not (parents < 0).any():
+        return False
+    rows = np.flatnonzero((extension > 0) & (extension < len(parents)))
+    if not len(rows):
+        return False
+    from_zero = parents[extension[rows]] == rows
+    from_one = parents[extension[rows] - 1] == rows + 1
+    return bool(from_zero.all() and not from_one.all())
 
 
 def _refuse_torn(parents: IntArray, extension: IntArray | None, notes: Notes) -> None:
