@@ -40,6 +40,7 @@ class LevelRow:
     sway_rms_deg: float  # over time, then over branches
     sway_peak_deg: float
     turned_round: int = 0  # branches whose peak is above TURNED_ROUND
+    thrown: int = 0  # branches whose peak is above analysis.motion.TURNED, 60 degrees
 
 
 @dataclass
@@ -184,7 +185,7 @@ def run_demo(
         wind_at_trunk=_wind_at_trunk(ds),
         peak_time=_peak_time(ds),
         settling=_settling(ds),
-        advice=_advice(tree, preset, ds),
+        advice=_advice(tree, preset, abs(wind_speed)),
         files=files,
     )
     clock.lap("measure")
@@ -249,6 +250,7 @@ def _sweep(
 def measure(tree: Tree, species: Species, ds: xr.Dataset, *, dt: float = DT) -> list[LevelRow]:
     """A row for each level that the tree has."""
     from . import realised
+    from .analysis.motion import TURNED
 
     table = realised(tree, species, dt=dt)
     rms, peak = sway_of_branches(ds)
@@ -269,6 +271,7 @@ def measure(tree: Tree, species: Species, ds: xr.Dataset, *, dt: float = DT) -> 
                 sway_rms_deg=float(np.degrees(np.sqrt(np.mean(rms[here] ** 2)))),
                 sway_peak_deg=float(np.degrees(peak[here].max())),
                 turned_round=int((np.degrees(peak[here]) > TURNED_ROUND).sum()),
+                thrown=int((np.degrees(peak[here]) > TURNED).sum()),
             )
         )
     return rows
@@ -318,15 +321,11 @@ def _peak_time(ds: xr.Dataset) -> float:
     return float(ds["time"][int(np.argmax(np.sum(angle**2, axis=-1)))])
 
 
-def _advice(tree: Tree, species: Species, ds: xr.Dataset) -> list[str]:
+def _advice(tree: Tree, species: Species, speed: float) -> list[str]:
     """What `windgrove.advise` would change, as text."""
-    import windgrove
+    from . import advise
 
-    try:
-        advise = windgrove.advise
-    except (ImportError, AttributeError):
-        return []
-    return [str(line) for line in advise(tree, species, dt=DT)]
+    return [str(line) for line in advise(tree, species, dt=DT, wind_speed=speed or 1.0)]
 
 
 def draw(

@@ -78,6 +78,27 @@ def test_a_run_of_the_result_shows_what_it_promised(oak):
         assert_allclose(target.simulated, target.target, rtol=0.01)
 
 
+def test_a_sway_fit_says_what_it_did_to_all_levels(oak):
+    cal = wg.calibrate(oak, "oak", sway_deg=(6.0, 8.0))
+    assert [t.level for t in cal.turning] == ["trunk", "branch", "foliage"]
+    text = cal.report()
+    for kind, t in enumerate(cal.turning):
+        for species, median, greatest, thrown in (
+            ("oak", t.before, t.peak_before, t.thrown_before),
+            (cal.species, t.after, t.peak_after, t.thrown_after),
+        ):
+            ds = wg.simulate(
+                wg.Sway(oak, species), wg.UniformWind((8, 0, 0)), duration=10, progress=False
+            )
+            angle = np.linalg.norm(ds.rotation[:, 0].to_numpy().astype(float), axis=-1)
+            peak = np.degrees(angle.max(axis=0))[oak.kind == kind]
+            assert (t.branches, thrown) == (len(peak), (peak > 60).sum())
+            assert (median, greatest) == pytest.approx((np.median(peak), peak.max()), rel=1e-5)
+        assert f"  {t.level:<8} median peak {t.before:.3g} -> {t.after:.3g}" in text
+    assert cal.turning[1].thrown_after > 0 and "windgrove.advise(tree, species" in text
+    assert not wg.calibrate(tree, "oak", frequency_hz=0.25).turning
+
+
 def test_realised_targets_are_met_after_the_clamp(oak):
     cal = wg.calibrate(
         oak, "oak", frequency_hz={"foliage": 3.0}, damping_ratio={"foliage": 0.1}, match="realised"

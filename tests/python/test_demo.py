@@ -136,6 +136,10 @@ def test_a_peak_that_is_no_sway_is_marked_and_explained(tmp_path, capsys):
     row = next(line for line in shown.splitlines() if line.startswith("foliage"))
     assert f"{np.degrees(angle[leaves].max()):.3g}*" in row
     assert f"{(turned & leaves).sum()} of {leaves.sum()} foliage: turned round" in shown
+    thrown = int((leaves & (np.degrees(angle) > 60)).sum())
+    assert "beyond 60 degrees at some time:" in shown and f"{thrown} of {leaves.sum()}" in shown
+    # Springs as soft as these are bent by the wind whatever else is changed.
+    assert "thrown (foliage)" in shown and "tried without halving their number: gamma" in shown
     assert "*" not in next(line for line in shown.splitlines() if line.startswith("trunk"))
     assert cli.main(["info", str(record)]) == 0
     assert f"{turned.sum()} branch(es) beyond 160 degrees" in capsys.readouterr().out

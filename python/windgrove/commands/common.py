@@ -150,17 +150,35 @@ def peak_cell(row: LevelRow) -> str:
 
 
 def peak_notes(rows: Iterable[LevelRow]) -> list[str]:
-    """The line below a table with marked peaks."""
+    """The lines below a table with marked peaks, or with branches beyond 60 degrees."""
+    from ..analysis.motion import TURNED
     from ..demo import TURNED_ROUND
 
+    rows = list(rows)
     turned = [f"{row.turned_round} of {row.branches} {row.level}" for row in rows
               if row.turned_round]  # fmt: skip
-    if not turned:
+    thrown = [f"{row.thrown} of {row.branches} {row.level}" for row in rows if row.thrown]
+    notes = []
+    if turned:
+        notes.append(
+            f"* above {TURNED_ROUND:g} degrees, in {', '.join(turned)}: turned round rather than "
+            "swayed (angles end at 180); windgrove.advise says what to change"
+        )
+    if thrown:
+        notes.append(f"beyond {TURNED:g} degrees at some time: {', '.join(thrown)}")
+    return notes
+
+
+def thrown_advice(
+    tree: Tree, species: Species, rows: Iterable[LevelRow], speed: float, dt: float
+) -> list[str]:
+    """Why branches passed 60 degrees, and what keeps them there, tried out on this very tree."""
+    from .. import advise
+
+    if not any(row.thrown for row in rows) or not speed > 0:
         return []
-    return [
-        f"* above {TURNED_ROUND:g} degrees, in {', '.join(turned)}: turned round rather than "
-        "swayed (angles end at 180); windgrove.advise says what to change"
-    ]
+    report = advise(tree, species, wind_speed=speed, dt=dt)
+    return [str(item) for item in report if item.topic == "thrown"]
 
 
 def _cell(item: Any) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from .common import (
     add_json,
@@ -20,6 +21,7 @@ from .common import (
     print_json,
     read_or_grow,
     text_table,
+    thrown_advice,
 )
 
 
@@ -56,9 +58,10 @@ def run(options: argparse.Namespace) -> None:
 
     path = Path(options.record or f"{tree.name}.h5")
     channels = tuple(name.strip() for name in options.channels.split(",") if name.strip())
+    wind = make_wind(options)
     ds = simulate(
         Sway(tree, species, state=options.state),
-        make_wind(options),
+        wind,
         duration=options.duration,
         dt=options.dt,
         record=path,
@@ -69,8 +72,10 @@ def run(options: argparse.Namespace) -> None:
     rows = measure(tree, species, ds, dt=options.dt)
     frames = int(ds.sizes["time"])
     ds.close()
+    advice = thrown_advice(tree, species, rows, _speed(wind, options.wind), options.dt)
     if options.json:
-        print_json({"recording": path, "frames": frames, "branches": len(tree), "levels": rows})
+        found = {"recording": path, "frames": frames, "branches": len(tree), "levels": rows}
+        print_json({**found, "advice": advice})
         return
     header = ("level", "branches", "sway rms (deg)", "peak (deg)", "clamped")
     print(
@@ -82,7 +87,20 @@ def run(options: argparse.Namespace) -> None:
             ],
         ),
         *peak_notes(rows),
+        *advice,
         sep="\n",
     )
     size = np.prod([frames, len(tree)])
     print(f"{path}: {frames} frames of {len(tree)} branches ({size:,} rows), {file_size(path)}")
+
+
+def _speed(wind: Any, asked: float) -> float:
+    """Mean speed (m/s) of a wind from a file, else the one that was asked for."""
+    import numpy as np
+
+    from .. import RecordedWind
+
+    if not isinstance(wind, RecordedWind):
+        return abs(asked)
+    across = wind.samples[:, :2]
+    return float(np.hypot(across[:, 0], across[:, 1]).mean())

@@ -23,6 +23,7 @@ from .freedom import choose_groups, freed_by
 from .names import calibrated_name, provenance
 from .parameters import UNITS, Group
 from .targets import Model, Target, collect
+from .turning import turning
 from .verify import simulate_targets
 
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
@@ -110,7 +111,8 @@ def calibrate(
     name : str, optional
         Of the new species; by default that of the old one and "-calibrated".
     verify : bool, default True
-        Run the calibrated tree once more and put what it shows into the result.
+        Run the calibrated tree once more and put what it shows into the result; with a sway
+        target also how far all levels turn in that wind, before and after.
 
     Returns
     -------
@@ -323,6 +325,7 @@ def _solve(problem: _Problem, name: str, verify: bool) -> Calibration:
         cost=float(fit.cost),
         degrees_of_freedom=dof,
         dt=problem.model.dt,
+        turning=turning(problem.model, problem.targets, problem.start, species) if verify else (),
         _profile=lambda parameter, points: _profile(problem, fit, parameter, points),
     )
 

@@ -81,6 +81,35 @@ class Clamping:
     share: float
 
 
+@dataclass(frozen=True)
+class Turning:
+    """How far a level turns in a wind that sets in, with the preset and with the fit.
+
+    Attributes
+    ----------
+    level : str
+    branches : int
+    speed : float
+        m/s: that of the sway target.
+    before, after : float
+        Median over the level of the greatest angle of each branch, deg.
+    peak_before, peak_after : float
+        Greatest of all, deg.
+    thrown_before, thrown_after : int
+        Branches that pass 60 deg.
+    """
+
+    level: str
+    branches: int
+    speed: float
+    before: float
+    after: float
+    peak_before: float
+    peak_after: float
+    thrown_before: int
+    thrown_after: int
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """The calibrated species and how well it is known.
@@ -94,6 +123,9 @@ class Calibration:
     correlation : xarray.DataArray
         (parameter, parameter_2); NaN where an interval is infinite.
     clamping : tuple of Clamping
+    turning : tuple of Turning
+        All levels of the tree at the wind speed of a sway target, since a fit to the trunk moves
+        the others too; empty where no sway was asked for.
     identifiability : tuple of str
         What these targets cannot tell, in words.
     notes : tuple of str
@@ -113,6 +145,7 @@ class Calibration:
     cost: float
     degrees_of_freedom: int
     dt: float
+    turning: tuple[Turning, ...] = ()
     _profile: Callable[[str, int], xr.DataArray] | None = None
 
     def estimate(self, name: str) -> Estimate:
@@ -140,6 +173,7 @@ class Calibration:
             self._estimate_lines(),
             self._target_lines(),
             self._correlation_lines(),
+            self._turning_lines(),
             self._clamping_lines(),
             [f"- {text}" for text in (*self.identifiability, *self.notes)],
         ]
@@ -186,6 +220,26 @@ class Calibration:
         return [f"clamped at dt = {self.dt:.4g} s:"] + [
             f"  {c.level:<8} {100 * c.share:.0f} % of {c.branches}" for c in self.clamping
         ]
+
+    def _turning_lines(self) -> list[str]:
+        if not self.turning:
+            return []
+        lines = [
+            f"all levels in a wind of {self.turning[0].speed:g} m/s from calm (deg, 10 s), "
+            "preset -> fit:"
+        ]
+        for t in self.turning:
+            lines.append(
+                f"  {t.level:<8} median peak {t.before:.3g} -> {t.after:.3g}, greatest "
+                f"{t.peak_before:.3g} -> {t.peak_after:.3g}, beyond 60 deg {t.thrown_before} -> "
+                f"{t.thrown_after} of {t.branches}"
+            )
+        if any(t.thrown_after > t.thrown_before for t in self.turning):
+            lines.append(
+                "  more branches are thrown than before: windgrove.advise(tree, species, "
+                f"wind_speed={self.turning[0].speed:g}) names them and what keeps them"
+            )
+        return lines
 
 
 def _number(value: float) -> str:
