@@ -1,6 +1,7 @@
 """The small tree as other public tools give it: analysed, drawn, digitised, without names."""
 
 import io
+import struct
 
 import numpy as np
 import pytest
@@ -224,3 +225,16 @@ def test_a_port_of_treeqsm_that_counts_rows_from_zero_is_read_so(kind, tip):
     tree = read(content)
     is_the_small_tree(tree)
     assert "from-zero" in kinds(tree)
+
+
+def test_a_table_in_a_matlab_file_is_named_as_what_it_is():
+    """An object of a class as MATLAB saves it: flags, its name, the system, the class, a number."""
+
+    def element(kind, content):
+        return struct.pack("<II", kind, len(content)) + content.ljust(-(-len(content) // 8) * 8)
+
+    words = b"".join(element(1, word) for word in (b"cylinders", b"MCOS", b"table"))
+    body = element(6, struct.pack("<II", 17, 0)) + words + element(6, bytes(8))
+    header = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"
+    with pytest.raises(wg.TreeFormatError, match=r"classes \(cylinders\).* table2struct"):
+        read(header + element(14, body))

@@ -25,7 +25,7 @@ _CLASSES = {
     6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8",
 }  # fmt: skip
 _MATRIX, _COMPRESSED = 14, 15
-_CELL, _STRUCT, _OBJECT, _CHAR = 1, 2, 3, 4
+_CELL, _STRUCT, _OBJECT, _CHAR, _OPAQUE = 1, 2, 3, 4, 17
 _DEEPEST = 20
 
 
@@ -116,6 +116,8 @@ class _Reader:
         if len(flags) < 1:
             raise MatlabError("an array has no flags")
         kind, is_complex = int(flags[0]) & 0xFF, bool(int(flags[0]) & 0x800)
+        if kind == _OPAQUE:
+            return _name(self.values()), None
         if kind in (0, 5) or kind > 15:
             return _name(self.matrix_name_only()), None
         shape = tuple(int(size) for size in self.values())

@@ -46,6 +46,12 @@ def read(content: Content, options: Options) -> list[Parsed]:
             notes.refuse(
                 f"its {empty[0]} holds no model: an empty struct array, as failed runs leave"
             )
+        objects = [name for name, value in variables.items() if value is None and name]
+        if objects:
+            notes.refuse(
+                f"holds objects of MATLAB classes ({', '.join(objects[:5])}), which MATLAB alone "
+                "reads: table2struct(T, 'ToScalar', true) makes a struct of a table"
+            )
         notes.refuse(
             "holds no TreeQSM model: no struct with cylinder.radius, length, start, axis and "
             f"parent, and no flat Rad, Len, Sta, Axe, CPar; it holds {names}"
