@@ -10,10 +10,13 @@ import contextlib
 import errno
 import importlib
 import os
+import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NoReturn
+
+from .commands.words import translate
 
 COMMANDS = {
     "demo": "sway a tree in the nested wind, record, sweep, draw: the main job, in a minute",
@@ -73,18 +76,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             _print_no_more()
-        return _complain(name, _one_line(error))
+        return _complain(name, translate(_one_line(error), _options(name)))
 
 
 def _run(name: str | None, given: list[str]) -> int:
     if name not in COMMANDS or given[0] != name:
         return _without_command(given)
     command = importlib.import_module(f".commands.{name}", __package__)
-    own = Parser(prog=f"windgrove {name}", description=command.__doc__)
-    own.formatter_class = argparse.RawDescriptionHelpFormatter
-    command.add_arguments(own)
+    own = _parser_of(name)
     try:
-        command.run(own.parse_args(given[1:]))
+        command.run(own.parse_args(_with_negative_lists(given[1:])))
     except SystemExit as stop:
         return 0 if stop.code in (None, 0) else 2
     return 0
@@ -93,6 +94,30 @@ def _run(name: str | None, given: list[str]) -> int:
 def _print_no_more() -> None:
     """What is still in the buffer has nowhere to go; Python would complain of it at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser_of(name: str) -> Parser:
+    command = importlib.import_module(f".commands.{name}", __package__)
+    own = Parser(prog=f"windgrove {name}", description=command.__doc__)
+    own.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_arguments(own)
+    return own
+
+
+def _options(name: str | None) -> Collection[str]:
+    return _parser_of(name)._option_string_actions if name in COMMANDS else {}
+
+
+def _with_negative_lists(words: list[str]) -> list[str]:
+    """``--gamma -1,2`` as ``--gamma=-1,2``: argparse takes such a list for an option."""
+    joined: list[str] = []
+    for word in words:
+        option = joined[-1] if joined else ""
+        if re.match(r"-[\d.][^\s]*,", word) and option.startswith("--") and "=" not in option:
+            joined[-1] = f"{option}={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _without_command(given: list[str]) -> int:
@@ -112,6 +137,9 @@ def _without_command(given: list[str]) -> int:
 
 def _one_line(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename:
+        parent = os.path.dirname(error.filename)
+        if parent and not os.path.isdir(parent):
+            return f"there is no folder {parent!r} (for {error.filename!r})"
         return f"there is no file or folder {error.filename!r}"
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"

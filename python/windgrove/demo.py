@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,6 +105,7 @@ def run_demo(
     animation: bool = True,
     progress: bool = True,
     say: Callable[[str], None] = print,
+    reading: Mapping[str, Any] | None = None,
 ) -> DemoReport:
     """Run the main job and write its files into `output`.
 
@@ -129,6 +130,8 @@ def run_demo(
         Progress bars on stderr.
     say : callable, default print
         Gets each line of text.
+    reading : mapping, optional
+        Further arguments of `read_tree` for `tree_file`.
 
     Returns
     -------
@@ -151,7 +154,8 @@ def run_demo(
         tree = grow_tree(preset, seed=seed)
     else:
         options = {"leaf_area_index": preset.leaf_area_index}
-        tree = read_tree(tree_file, foliage="bundles", foliage_options=options)
+        how: dict[str, Any] = dict(reading or {})
+        tree = read_tree(tree_file, foliage="bundles", foliage_options=options, **how)
     say(_describe(tree))
     clock.lap("tree")
 

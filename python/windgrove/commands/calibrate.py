@@ -7,9 +7,18 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from typing import Any
 
-from .common import add_json, add_tree, print_json, read_or_grow
+from .common import (
+    PICTURES,
+    add_json,
+    add_step,
+    add_tree,
+    check_output,
+    number_list,
+    print_json,
+    read_or_grow,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +32,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("DEGREES", "M_S"),
         help="the trunk's angle in a steady wind across it",
     )
+    parser.add_argument(
+        "--bounds",
+        action="append",
+        metavar="NAME=LOW,HIGH",
+        help="of a fitted parameter, e.g. trunk.beta=1e4,1e8; several times for several",
+    )
+    parser.add_argument(
+        "--match",
+        choices=("set", "realised"),
+        default="set",
+        help="which values meet the targets: those set, or those of the time step (default: set)",
+    )
+    add_step(parser, "time step that realises the values, s")
     parser.add_argument("--save", metavar="FILE.toml", help="write the fitted preset")
     parser.add_argument("--plot", metavar="FILE", help="draw targets and results")
     add_json(parser)
@@ -40,12 +62,13 @@ def run(options: argparse.Namespace) -> None:
             "nothing to fit: give --frequency-hz, --damping-ratio or --sway-deg, "
             "e.g. --frequency-hz 0.286"
         )
-    if options.save and Path(options.save).suffix != ".toml":
-        raise ValueError(f"--save: expected a name ending in .toml, got {options.save!r}")
+    check_output("--save", options.save, (".toml",))
+    check_output("--plot", options.plot, PICTURES)
+    more: dict[str, Any] = {"bounds": _bounds(options.bounds)} if options.bounds else {}
     tree, species = read_or_grow(options)
     from .. import calibrate
 
-    result = calibrate(tree, species, **targets)
+    result = calibrate(tree, species, match=options.match, dt=options.dt, **targets, **more)
     if options.save:
         result.species.save(options.save)
     if options.plot:
@@ -59,3 +82,15 @@ def run(options: argparse.Namespace) -> None:
     print(result.report())
     if options.save:
         print(f"saved: {options.save}")
+
+
+def _bounds(words: list[str]) -> dict[str, tuple[float, float]]:
+    found = {}
+    for word in words:
+        name, _, rest = word.partition("=")
+        try:
+            low, high = number_list(rest)
+        except (argparse.ArgumentTypeError, ValueError):
+            raise ValueError(f"--bounds: expected NAME=LOW,HIGH, got {word!r}") from None
+        found[name] = (low, high)
+    return found

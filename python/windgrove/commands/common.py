@@ -10,10 +10,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .reading import add_reading, read_file
+
 if TYPE_CHECKING:
     from ..demo import LevelRow
     from ..species.species import Species
     from ..trees.tree import Tree
+
+DEFAULT_WIND = 6.0  # m/s
+FASTEST = 113.0  # m/s: Barrow Island 1996, the record of the World Meteorological Organization
+LONGEST_STEP = 0.5  # s: a trunk of 0.3 Hz has seven such frames a swing
+PICTURES = (".png", ".pdf", ".svg")
 
 
 def add_tree(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
@@ -30,10 +37,7 @@ def add_tree(parser: argparse.ArgumentParser, *, required: bool = False) -> None
     parser.add_argument(
         "--seed", type=int, default=1, help="of the wind, and of a grown tree (default: 1)"
     )
-    parser.add_argument("--format", help="the tree file's format, where it is not found by itself")
-    parser.add_argument(
-        "--no-leaves", action="store_true", help="bare: no leaves are added to a tree file"
-    )
+    add_reading(parser)
 
 
 def read_or_grow(options: argparse.Namespace) -> tuple[Tree, Species]:
@@ -43,36 +47,37 @@ def read_or_grow(options: argparse.Namespace) -> tuple[Tree, Species]:
     species = load_species(options.species)
     if options.tree is None:
         return grow_tree(species, seed=options.seed, foliage=not options.no_leaves), species
-    if not Path(options.tree).exists():
-        raise ValueError(f"TREE_FILE: there is no file {options.tree!r}")
     return read_file(options.tree, species, options), species
-
-
-def read_file(path: str, species: Species, options: argparse.Namespace) -> Tree:
-    """A tree file, with the species' leaves unless ``--no-leaves``."""
-    from .. import read_tree
-
-    if options.no_leaves:
-        return read_tree(path, format=options.format)
-    leaves = {"leaf_area_index": species.leaf_area_index}
-    return read_tree(path, format=options.format, foliage="bundles", foliage_options=leaves)
 
 
 def add_wind(parser: argparse.ArgumentParser, *, duration: float) -> None:
     """The wind's strength, kind and length."""
     parser.add_argument(
-        "--wind", type=float, default=6.0, metavar="M_S", help="mean wind along x, m/s (default: 6)"
+        "--wind", type=speed, metavar="M_S", help="mean wind along x, m/s (default: 6)"
     )
     parser.add_argument(
         "--wind-kind",
         choices=("nested", "uniform"),
-        default="nested",
         help="nested: the fluid grids; uniform: the same everywhere and always (default: nested)",
     )
-    parser.add_argument("--wind-file", help="a recorded wind (CSV of an anemometer) instead")
+    parser.add_argument(
+        "--wind-file", metavar="FILE", help="a recorded wind (CSV of an anemometer) instead of both"
+    )
+    parser.add_argument(
+        "--wind-end",
+        choices=("refuse", "hold", "repeat"),
+        help="after the last sample of --wind-file (default: refuse)",
+    )
+    parser.add_argument(
+        "--wind-rate", type=float, metavar="HZ", help="of a --wind-file without a clock, Hz"
+    )
+    parser.add_argument("--wind-clock", metavar="HEADER", help="column of the time in --wind-file")
+    parser.add_argument(
+        "--wind-columns", metavar="U,V,W", help="columns of the components in --wind-file"
+    )
     parser.add_argument(
         "--duration",
-        type=float,
+        type=seconds,
         default=duration,
         metavar="S",
         help=f"length of the run, s (default: {duration:g})",
@@ -83,19 +88,35 @@ def make_wind(options: argparse.Namespace) -> Any:
     """The wind that the options describe."""
     from .. import RecordedWind, UniformWind, Wind
 
+    of_file = {
+        name: value
+        for name in ("end", "rate", "clock", "columns")
+        if (value := getattr(options, f"wind_{name}")) is not None
+    }
     if options.wind_file:
-        return RecordedWind.read(options.wind_file)
-    if not math.isfinite(options.wind):
-        raise ValueError(f"--wind: expected a finite speed, got {options.wind}")
-    if options.wind_kind == "uniform":
-        return UniformWind((options.wind, 0.0, 0.0))
-    return Wind((options.wind, 0.0, 0.0), seed=options.seed)
+        for name in ("wind", "wind_kind"):
+            if getattr(options, name) is not None:
+                flag = "--" + name.replace("_", "-")
+                raise ValueError(f"{flag}: --wind-file has its own wind; give one of the two")
+        if "columns" in of_file:
+            of_file["columns"] = [name.strip() for name in of_file["columns"].split(",")]
+        wind = RecordedWind.read(options.wind_file, **of_file)
+        if wind.end == "refuse" and options.duration > wind.duration + 1 / wind.rate:
+            raise ValueError(
+                f"--duration: the record of wind spans {wind.duration:g} s and {options.duration:g}"
+                " s were asked; give --wind-end repeat or --wind-end hold, or a shorter --duration"
+            )
+        return wind
+    for name in of_file:
+        raise ValueError(f"--wind-{name}: goes with --wind-file, and there is none")
+    mean = (DEFAULT_WIND if options.wind is None else options.wind, 0.0, 0.0)
+    return UniformWind(mean) if options.wind_kind == "uniform" else Wind(mean, seed=options.seed)
 
 
 def add_step(parser: argparse.ArgumentParser, what: str) -> None:
     """The option ``--dt``; `what` the step is, for its help."""
     parser.add_argument(
-        "--dt", type=float, default=1 / 30, metavar="S", help=f"{what} (default: 1/30)"
+        "--dt", type=time_step, default=1 / 30, metavar="S", help=f"{what} (default: 1/30)"
     )
 
 
@@ -189,6 +210,66 @@ def _cell(item: Any) -> str:
 
 def _numeric(text: str) -> bool:
     return text == "-" or text[:1].isdigit() or text[:2] in {f"-{d}" for d in range(10)}
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"expected a finite number, got {text!r}")
+    return value
+
+
+def speed(text: str) -> float:
+    """A mean wind in m/s that a wind near the ground can have."""
+    value = _number(text)
+    if abs(value) > FASTEST:
+        raise argparse.ArgumentTypeError(
+            f"expected m/s, at most {FASTEST:g} (the fastest gust measured near the ground), "
+            f"got {value:g}"
+        )
+    return value
+
+
+def seconds(text: str) -> float:
+    """The length of a run."""
+    value = _number(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"expected seconds above 0, got {value:g}")
+    return value
+
+
+def time_step(text: str) -> float:
+    """The time of a frame: above half a second no sway of a tree is left."""
+    value = _number(text)
+    if not 0 < value <= LONGEST_STEP:
+        hint = f"; {value:g} ms are {value / 1000:g}" if value >= 1 else ""
+        raise argparse.ArgumentTypeError(
+            f"expected seconds above 0 and at most {LONGEST_STEP:g}, got {value:g}{hint}"
+        )
+    return value
+
+
+def check_run(options: argparse.Namespace) -> None:
+    """A run of no frame would replace a recording by its first pose."""
+    if options.duration < options.dt / 2:
+        raise ValueError(
+            f"--duration: {options.duration:g} s are less than a frame of {options.dt:g} s (--dt)"
+        )
+
+
+def check_output(flag: str, path: str | Path | None, suffixes: Sequence[str]) -> None:
+    """Refuse a file to write, before any work, where its folder or its kind is wrong."""
+    if path is None:
+        return
+    path = Path(path)
+    if path.suffix not in suffixes:
+        known = ", ".join(suffixes[:-1]) + " or " + suffixes[-1] if suffixes[1:] else suffixes[0]
+        raise ValueError(f"{flag}: expected a name ending in {known}, got {path.name!r}")
+    if not path.parent.is_dir():
+        raise ValueError(f"{flag}: there is no folder {str(path.parent)!r}")
 
 
 def number_list(text: str) -> list[float]:

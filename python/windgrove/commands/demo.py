@@ -10,7 +10,17 @@ import argparse
 import sys
 from typing import Any
 
-from .common import add_json, file_size, peak_cell, peak_notes, print_json, text_table
+from .common import (
+    add_json,
+    file_size,
+    peak_cell,
+    peak_notes,
+    print_json,
+    seconds,
+    speed,
+    text_table,
+)
+from .reading import add_reading, reading
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,14 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--species", default="oak", help="shipped name or .toml file")
     parser.add_argument(
-        "--wind", type=float, default=6.0, metavar="M_S", help="mean wind, m/s (default: 6)"
+        "--wind", type=speed, default=6.0, metavar="M_S", help="mean wind, m/s (default: 6)"
     )
     parser.add_argument(
-        "--duration", type=float, default=60.0, metavar="S", help="of the run, s (default: 60)"
+        "--duration", type=seconds, default=60.0, metavar="S", help="of the run, s (default: 60)"
     )
     parser.add_argument(
         "--seed", type=int, default=1, help="of the wind, and of a grown tree (default: 1)"
     )
+    add_reading(parser, leaves=False)
     parser.add_argument("--small", action="store_true", help="coarse grids, short sweep: for tests")
     parser.add_argument(
         "--no-animation", action="store_true", help="leave the film out, which takes longest"
@@ -50,6 +61,7 @@ def run(options: argparse.Namespace) -> None:
         seed=options.seed,
         small=options.small,
         animation=not options.no_animation,
+        reading=reading(options),
         say=(lambda line: print(line, file=sys.stderr)) if options.json else print,
     )
     if options.json:

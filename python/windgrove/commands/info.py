@@ -1,7 +1,8 @@
-"""What a tree file or a recording holds, and what was repaired, in about ten lines.
+"""What a file holds: a tree, a folder of trees, a recording, a measured or a recorded wind.
 
 windgrove info ExampleQSM.mat
 windgrove info windgrove-demo/oak.h5
+windgrove info broken.h5.part --recover saved.h5
 """
 
 from __future__ import annotations
@@ -12,14 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from .common import add_json, file_size, print_json
+from ..errors import TreeFormatError
+from .common import add_json, check_output, file_size, print_json
+from .reading import add_reading, reading
+from .words import translate
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a tree file or a recording")
-    parser.add_argument("--format", help="the tree file's format, where it is not found by itself")
+    parser.add_argument("file", metavar="FILE", help="of a tree or a wind, a recording, a folder")
+    parser.add_argument(
+        "--recover", metavar="NEW.h5", help="copy what can be read of a damaged recording"
+    )
+    add_reading(parser, leaves=False)
     add_json(parser)
 
 
@@ -27,13 +34,108 @@ def run(options: argparse.Namespace) -> None:
     path = Path(options.file)
     if not path.exists():
         raise ValueError(f"FILE: there is no file {options.file!r}")
-    facts = _recording(path) if options.format is None and _is_recording(path) else None
-    if facts is None:
-        facts = _tree(path, options.format)
+    if options.recover:
+        from .. import recover_recording
+
+        check_output("--recover", options.recover, (".h5", ".hdf5", ".nc"))
+        path = recover_recording(path, options.recover)
+    facts = _facts(path, reading(options))
     if options.json:
         print_json(facts)
     else:
-        print("\n".join(facts.pop("text")))
+        own = argparse.ArgumentParser()
+        add_arguments(own)
+        print(*(translate(line, own._option_string_actions) for line in facts.pop("text")),
+              sep="\n")  # fmt: skip
+
+
+def _facts(path: Path, how: dict[str, Any]) -> dict[str, Any]:
+    if path.is_dir():
+        return _folder(path, how)
+    if how.get("format") is None and _is_recording(path):
+        return _recording(path)
+    if _holds(path, "VTKHDF"):
+        return _recorded_wind(path)
+    try:
+        return _tree(path, how)
+    except TreeFormatError:
+        wind = None if how else _measured_wind(path)
+        if wind is None:
+            raise
+        return wind
+
+
+def _folder(path: Path, how: dict[str, Any]) -> dict[str, Any]:
+    from .. import read_folder
+
+    found = read_folder(path, **how)
+    trees = [{"file": t.report.path, "format": t.report.format, "branches": len(t)} for t in found]
+    return {
+        "file": path,
+        "kind": "folder",
+        "trees": trees,
+        "failures": found.failures,
+        "text": str(found).splitlines(),
+    }
+
+
+def _measured_wind(path: Path) -> dict[str, Any] | None:
+    """A record of an anemometer, where the file is one."""
+    from .. import RecordedWind
+
+    try:
+        report = RecordedWind.read(path).report
+    except (OSError, ValueError):
+        return None
+    if report is None:
+        return None
+    u, v, w = report.mean
+    return {
+        "file": path,
+        "kind": "measured wind",
+        "report": report,
+        "text": [
+            f"{path}: measured wind, {file_size(path)}",
+            *str(report).removeprefix(f"{report.path}: ").split("; "),
+            f"columns {', '.join(name for name in report.columns if name)}; mean u, v, w "
+            f"{u:.3g}, {v:.3g}, {w:.3g} m/s; fastest {report.speed_max:.3g} m/s",
+            f"windgrove simulate --wind-file {path} runs a tree in it",
+        ],
+    }
+
+
+def _holds(path: Path, name: str) -> bool:
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            return name in file
+    except OSError:
+        return False
+
+
+def _recorded_wind(path: Path) -> dict[str, Any]:
+    """A wind's .vtkhdf: its grids, frames and span."""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        root = file["VTKHDF"]
+        steps = root.get("Steps")
+        times: Any = np.asarray(steps["Values"]) if steps is not None and "Values" in steps else []
+        size = np.asarray(root.attrs["WholeExtent"])[1::2] if "WholeExtent" in root.attrs else None
+    span = f"{len(times)} frames" + (
+        f" from {float(times[0]):.4g} to {float(times[-1]):.4g} s" if len(times) else ""
+    )
+    return {
+        "file": path,
+        "kind": "recorded wind",
+        "frames": len(times),
+        "text": [
+            f"{path}: a wind's grids over time (VTKHDF), {file_size(path)}",
+            f"  {span}" + ("" if size is None else f", {' x '.join(map(str, size))} cells"),
+            "  ParaView and VTK read it; a tree's motion is in the .h5 recorded beside it",
+        ],
+    }
 
 
 def _is_recording(path: Path) -> bool:
@@ -112,11 +214,11 @@ def _short(value: Any) -> Any:
     return text if isinstance(value, (str, bytes)) else value
 
 
-def _tree(path: Path, format: str | None) -> dict[str, Any]:
+def _tree(path: Path, how: dict[str, Any]) -> dict[str, Any]:
     from .. import read_tree
     from ..trees.description import describe
 
-    tree = read_tree(path, format=format)
+    tree = read_tree(path, **how)
     counts = np.bincount(tree.kind, minlength=3)
     return {
         "file": path,

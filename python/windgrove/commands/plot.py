@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .common import add_step, read_file
+from .common import PICTURES, add_step, check_output
+from .reading import add_reading, read_file
 
 KINDS = ("frequencies", "spectrum", "sway", "history", "sweep", "tree", "film")
-PICTURES = (".png", ".pdf", ".svg")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of texts and lines: for a screen, or for a column of print (default: notebook)",
     )
     parser.add_argument("--species", default="oak", help="for frequencies and colours")
-    parser.add_argument("--format", help="of the tree file, where it is not found by itself")
-    parser.add_argument("--no-leaves", action="store_true", help="as the tree was recorded")
+    add_reading(parser)
     parser.add_argument("--recording", metavar="FILE", help="for tree and film")
     parser.add_argument("--frame", type=int, help="for tree (default: the most deflected)")
     parser.add_argument("--branch", type=int, default=None, help="for spectrum, sway, history")
@@ -51,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     from ..plot import style
 
     path = Path(options.output or f"{options.kind}.png")
-    _check(path)
+    check_output("--output", path, PICTURES)
     with style(options.size):
         save(_drawer(options), path)
     print(path)
@@ -61,18 +60,8 @@ def save(draw: Callable[[], Any], path: str | Path) -> None:
     """Draw without a display and write the figure."""
     from ..plot.styles import without_display
 
-    _check(Path(path))
     with without_display():
         draw().figure.savefig(path)
-
-
-def _check(path: Path) -> None:
-    if path.suffix not in PICTURES:
-        raise ValueError(
-            f"--output: expected a name ending in {', '.join(PICTURES)}, got {path.name!r}"
-        )
-    if not path.parent.is_dir():
-        raise ValueError(f"--output: there is no folder {str(path.parent)!r}")
 
 
 def _drawer(options: argparse.Namespace) -> Callable[[], Any]:
@@ -94,15 +83,29 @@ def _drawer(options: argparse.Namespace) -> Callable[[], Any]:
             dt=options.dt,
         )
     if kind == "sweep":
-        import xarray as xr
-
-        return lambda: plot.sweep(xr.load_dataset(options.file), level=options.level)
+        table = _sweep_table(options.file)
+        return lambda: plot.sweep(table, level=options.level)
     ds = open_recording(options.file)
     if kind == "spectrum":
         return lambda: plot.spectrum(ds, branch=options.branch)
     branch = 0 if options.branch is None else options.branch
     function = plot.sway if kind == "sway" else plot.history
     return lambda: function(ds, branch=branch)
+
+
+def _sweep_table(file: str) -> Any:
+    import xarray as xr
+
+    advice = "a picture is drawn from the .nc that `windgrove sweep --output table.nc` writes"
+    if Path(file).suffix == ".csv":
+        raise ValueError(f"FILE: {file!r} holds rows for other programs; {advice}")
+    try:
+        table = xr.load_dataset(file, engine="h5netcdf")
+    except (OSError, ValueError):
+        table = xr.Dataset()
+    if "sway_rms" not in table:
+        raise ValueError(f"FILE: {file!r} is no table of a sweep; {advice}")
+    return table
 
 
 def _tree(options: argparse.Namespace) -> Any:
@@ -115,6 +118,7 @@ def _film(options: argparse.Namespace) -> Path:
     from .. import load_species, open_recording, plot
     from ..plot.styles import without_display
 
+    check_output("--output", options.output, (".gif", ".html"))
     if not options.recording:
         raise ValueError("--recording: a film needs one, e.g. --recording oak.h5")
     with without_display(), open_recording(options.recording) as ds:

@@ -14,6 +14,8 @@ from .common import (
     add_step,
     add_tree,
     add_wind,
+    check_output,
+    check_run,
     file_size,
     make_wind,
     peak_cell,
@@ -50,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    check_output("--record", options.record, (".h5", ".hdf5", ".nc"))
+    check_run(options)
     tree, species = read_or_grow(options)
     import numpy as np
 
@@ -60,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
     channels = tuple(name.strip() for name in options.channels.split(",") if name.strip())
     wind = make_wind(options)
     ds = simulate(
-        Sway(tree, species, state=options.state),
+        Sway(tree, species, state=options.state, seed=options.seed),
         wind,
         duration=options.duration,
         dt=options.dt,

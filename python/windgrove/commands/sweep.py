@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from .common import (
+    PICTURES,
     add_json,
     add_step,
     add_tree,
     add_wind,
+    check_output,
+    check_run,
     levelled,
     make_wind,
     print_json,
@@ -52,8 +55,9 @@ def run(options: argparse.Namespace) -> None:
     if not swept:
         raise ValueError("nothing to vary: give --beta, --zeta or --gamma, e.g. --beta 0.5,1,2")
     output = Path(options.output) if options.output else None
-    if output is not None and output.suffix not in (".nc", ".csv"):
-        raise ValueError(f"--output: expected a name ending in .nc or .csv, got {output.name!r}")
+    check_output("--output", output, (".nc", ".csv"))
+    check_output("--plot", options.plot, PICTURES)
+    check_run(options)
     tree, species = read_or_grow(options)
     from .. import sweep
 
