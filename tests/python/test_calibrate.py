@@ -96,7 +96,7 @@ def test_a_sway_fit_says_what_it_did_to_all_levels(oak):
             assert (median, greatest) == pytest.approx((np.median(peak), peak.max()), rel=1e-5)
         assert f"  {t.level:<8} median peak {t.before:.3g} -> {t.after:.3g}" in text
     assert cal.turning[1].thrown_after > 0 and "windgrove.advise(tree, species" in text
-    assert not wg.calibrate(tree, "oak", frequency_hz=0.25).turning
+    assert not wg.calibrate(oak, "oak", frequency_hz=0.25).turning
 
 
 def test_realised_targets_are_met_after_the_clamp(oak):

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import windgrove as wg
 from windgrove import Shelter, Wind
+from windgrove.sway.sheltering import TreeShelter
 from windgrove.wind.shelter import spread
 
 SMALL = {"cells": (16, 12, 8), "levels": 2, "cell_size": 0.5, "turbulence": 0.0}
@@ -93,16 +94,55 @@ def test_the_wake_follows_a_grid_that_moves():
         assert_array_equal(wind._grids[level].drag, fresh._grids[level].drag)
 
 
-def test_a_tree_takes_its_direct_drag_times_its_arm():
+def test_a_tree_takes_its_direct_drag_times_its_arm_evenly_along_each_branch():
     tree = wg.grow_tree("oak", seed=3)
     shelter = Shelter.of_tree(tree, "oak", at=[(0, 0, 0), (10, 0, 0)])
     direct = wg.branch_parameters(tree, "oak").direct_drag
-    assert len(shelter) == 2 * len(direct)
+    count = np.maximum(np.ceil(tree.length / 0.25), 1).astype(int)
+    assert len(shelter) == 2 * count.sum()
+    # Rounding of a few thousand summands in double precision.
     assert_allclose(shelter.total_drag, 2 * np.sum(0.75 * tree.length * direct), rtol=1e-12)
-    assert_allclose(
-        shelter.points[len(direct)], tree.position[0] + 0.75 * tree.length[0] * tree.direction[0]
-        + (10, 0, 0)
+    stem = shelter.drag[: count[0]]
+    assert_allclose(stem, stem[0], rtol=1e-14)
+    assert_allclose(stem.sum(), 0.75 * tree.length[0] * direct[0], rtol=1e-12)
+    at = (shelter.points[: count[0]] - tree.position[0]) @ tree.direction[0]
+    # Middles of equal pieces: no more than a quarter of a metre apart, from end to end.
+    assert_allclose(at, (np.arange(count[0]) + 0.5) * tree.length[0] / count[0], atol=1e-12)
+    assert np.diff(at).max() <= 0.25
+    first, second = np.split(shelter.points, 2)
+    assert_allclose(second - first, np.tile([10.0, 0, 0], (count.sum(), 1)), atol=1e-12)
+
+
+def test_the_drag_of_a_trunk_leaves_no_cell_along_it_out():
+    """A stem of 6 m in cells of half a metre: every cell along it takes the same share."""
+    stem = wg.Tree(
+        position=[[0.25, 0.25, 0.5]], direction=[[0, 0, 1]], length=[2.0], volume=[0.02],
+        area=[0.0], kind=[0], parent=[-1],
     )  # fmt: skip
+    wind = Wind((6, 0, 0), cells=(16, 12, 8), levels=1, turbulence=0.0)
+    rate = spread(Shelter.of_tree(stem, "oak"), wind._grids[0])
+    column = rate.max(axis=(1, 2))
+    low = round((0.5 - wind.origin(0)[2]) / 0.5)
+    # Points at the middles of quarter metres: half a cell's lies on each side of every face.
+    assert_allclose(column[low : low + 4] / column[low + 1], [0.875, 1.0, 1.0, 0.875], rtol=1e-5)
+
+
+def test_a_turned_tree_shelters_from_where_its_branches_are():
+    tree = wg.grow_tree("birch", seed=1)
+    sway = wg.Sway(tree, "birch", at=[(3.0, 0, 0)], turn=[0.7], scale=[0.5])
+    sway.step(wg.UniformWind((9, 0, 0)), steps=40)
+    wind = Wind((6, 0, 0), **SMALL)
+    trees = TreeShelter(sway, wind)
+    trees.apply()
+    direct = wg.branch_parameters(tree, "birch").direct_drag
+    expected = np.sum(0.75 * 0.5 * tree.length * direct)
+    assert_allclose(wind.shelter.total_drag, expected, rtol=1e-12)
+    # The load of a branch that is even along it acts at its middle.
+    root, tip = (ends[0] for ends in sway.groups[0].ends())
+    weight = tree.length * direct
+    middle = np.average(0.5 * (root + tip), axis=0, weights=weight)
+    seen = np.average(wind.shelter.points, axis=0, weights=wind.shelter.drag)
+    assert_allclose(seen, middle, atol=1e-10)
 
 
 def test_shelter_is_part_of_state_copies_and_pickles():

@@ -329,13 +329,18 @@ class Group:
 
     def centres_of_mass(self) -> NDArray[np.float64]:
         """(instances, n, 3) world positions of the points at 75 % of the length, m."""
-        return self._points_along(0.75)
+        return self._points_along(0.75)[0]
 
     def tips(self) -> NDArray[np.float64]:
         """(instances, n, 3) world positions of the far ends, m."""
-        return self._points_along(1.0)
+        return self._points_along(1.0)[0]
 
-    def _points_along(self, share: float) -> NDArray[np.float64]:
+    def ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Pivots and far ends, each (instances, n, 3) in the world, m."""
+        root, tip = self._points_along(0.0, 1.0)
+        return root, tip
+
+    def _points_along(self, *shares: float) -> tuple[NDArray[np.float64], ...]:
         tree, n = self.tree, len(self.tree)
         rotation = np.ascontiguousarray(
             self.rotation[:, :, :n].transpose(0, 2, 1), dtype=np.float64
@@ -343,8 +348,8 @@ class Group:
         quaternion = np.empty((len(self), n, 4))
         pivot = np.empty((len(self), n, 3))
         _kernels.rotation_frames(tree.position, tree.parent, rotation, quaternion, pivot)
-        along = tree.direction * (share * tree.length)[:, None]
-        return self.to_world(pivot + rotate(quaternion, along))
+        along = [tree.direction * (share * tree.length)[:, None] for share in shares]
+        return tuple(self.to_world(pivot + rotate(quaternion, axis)) for axis in along)
 
     def to_world(self, local: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points (instances, k, 3) from the axes of the trees to the world."""

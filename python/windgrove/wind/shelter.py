@@ -65,12 +65,14 @@ class Shelter:
         at: ArrayLike = (0.0, 0.0, 0.0),
         *,
         air_density: float = AIR_DENSITY,
+        spacing: float = 0.25,
     ) -> Shelter:
         """The shelter of a tree at rest, or of the same tree in several places.
 
         In equation (3.1) the wind's torque over the unit lever is ``d tau``; multiplied by the
         arm of the centre of mass, 75 % of a branch's length l, the equation is one of forces, so
-        that each branch takes ``0.75 l D u`` from the air with its own direct drag D.
+        that each branch takes ``0.75 l D u`` from the air with its own direct drag D. It does so
+        evenly along its axis, as D is that of a cylinder of even radius.
 
         Parameters
         ----------
@@ -78,16 +80,19 @@ class Shelter:
         species : Species, or the name or path of one
         at : array_like, shape (3,) or (n, 3), default the origin
             Where the tree stands [m].
+        spacing : float, default 0.25 m
+            Points of a branch are no further apart: half the finest cell, or less, leaves no gaps.
         """
         from ..trees.parameters import branch_parameters
 
         checks.tree(tree)
         places = checks.array(at, "at", dtype=np.float64, shape=(None, 3), finite=True, ndmin=2)
-        arm = CENTRE_OF_MASS * np.asarray(tree.length, dtype=np.float64)
-        centre = tree.position + arm[:, None] * tree.direction
-        drag = arm * branch_parameters(tree, species).direct_drag
-        points = (places[:, None, :] + centre[None]).reshape(-1, 3)
-        return cls(points, np.tile(drag, len(places)), air_density)
+        drag = CENTRE_OF_MASS * tree.length * branch_parameters(tree, species).direct_drag
+        spacing = checks.spacing(spacing)
+        which, along, share = along_axes(tree.length, spacing)
+        axis = (along * tree.length[which])[:, None] * tree.direction[which]
+        points = places[:, None, :] + (tree.position[which] + axis)[None]
+        return cls(points.reshape(-1, 3), np.tile(drag[which] * share, len(places)), air_density)
 
     @property
     def total_drag(self) -> float:
@@ -121,6 +126,20 @@ def shelter_of(value: Any) -> Shelter | None:
     raise TypeError(f"shelter: expected a Shelter or None, got {type(value).__name__}")
 
 
+def along_axes(
+    length: NDArray[np.float64], spacing: float
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+    """Points that stand for even loads along branches, the middles of pieces of equal length.
+
+    The branch of each point, its place along it from 0 to 1, and its share of the branch's load.
+    """
+    count = np.maximum(np.ceil(np.asarray(length) / spacing), 1).astype(np.intp)
+    which = np.repeat(np.arange(len(count)), count)
+    number = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    pieces = count[which]
+    return which, (number + 0.5) / pieces, 1.0 / pieces
+
+
 def spread(shelter: Shelter, grid: Grid) -> NDArray[np.float32]:
     """Rate at which the air of each cell is slowed [1/s]: drag over the mass of the cell's air.
 
@@ -128,17 +147,19 @@ def spread(shelter: Shelter, grid: Grid) -> NDArray[np.float32]:
     smoothly with the point; what falls on border cells is lost, as they are not simulated.
     """
     nz, ny, nx = grid.solid.shape
-    at = (shelter.points - np.array(grid.origin)) / grid.spacing - 0.5
+    at = (shelter.points.T - np.array(grid.origin)[:, None]) / grid.spacing - 0.5
     low = np.floor(at)
     share = at - low
-    index = low.astype(np.int64)
-    rate = np.zeros(nz * ny * nx)
-    sizes = np.array([nx, ny, nz])
-    mass = shelter.air_density * grid.spacing**3
-    for corner in np.ndindex(2, 2, 2):
-        cell = index + corner
-        weight = np.prod(np.where(corner, share, 1 - share), axis=1) * shelter.drag / mass
-        inside = np.all((cell >= 1) & (cell < sizes - 1), axis=1)
-        i, j, k = cell[inside].T
-        rate += np.bincount((k * ny + j) * nx + i, weight[inside], minlength=len(rate))
+    # Per axis: index of the lower and upper cell and their weights, (2, n), 0 on the border.
+    axes = []
+    for axis, size in enumerate((nx, ny, nz)):
+        cell = low[axis].astype(np.int64) + np.array([[0], [1]])
+        weight = np.stack([1.0 - share[axis], share[axis]])
+        weight[(cell < 1) | (cell >= size - 1)] = 0.0
+        axes.append((np.clip(cell, 0, size - 1), weight))
+    (i, x), (j, y), (k, z) = axes
+    load = shelter.drag / (shelter.air_density * grid.spacing**3)
+    cell = (k[:, None, None] * ny + j[:, None]) * nx + i
+    weight = (z * load)[:, None, None] * y[:, None] * x
+    rate = np.bincount(cell.ravel(), weight.ravel(), minlength=nz * ny * nx)
     return rate.reshape(nz, ny, nx).astype(np.float32)
