@@ -23,7 +23,6 @@ OUT_OF_REACH = {
     "profile": "a repr", "projection": "the name of a solver",
     "method": "the name of a solver", "discretisation": "of kernels.project",
     "fill": "of kernels.voxelize",
-    "clamp": "an advice for Sway, printed as Python",
     "id": "within --columns",
     "src": "HTML", "alt": "HTML", "sep": "a pattern for the line sep=; of a spreadsheet",
 }  # fmt: skip

@@ -19,6 +19,7 @@ from .common import (
     print_json,
     read_or_grow,
 )
+from .words import translate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json({"species": result.species, "report": str(result.report())})
         return
-    print(result.report())
+    print(translate(str(result.report())))
     if options.save:
         print(f"saved: {options.save}")
 

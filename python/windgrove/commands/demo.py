@@ -21,6 +21,7 @@ from .common import (
     text_table,
 )
 from .reading import add_reading, reading
+from .words import translate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +109,8 @@ def text(report: Any) -> str:
             f"near its f_n the trunk's recorded sway peaks at {report.spectral_peak:.3g} Hz"
         )
     if report.advice:
-        parts += ["", "what could be changed:", *(f"  {line}" for line in report.advice)]
+        head = "what could be changed (options are of windgrove simulate):"
+        parts += ["", head, *(f"  {translate(line)}" for line in report.advice)]
     parts += ["", "files:"]
     width = max(len(str(path)) for path in report.files.values())
     parts += [

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .common import (
+    DEFAULT_WIND,
     add_json,
     add_step,
     add_tree,
@@ -25,6 +26,8 @@ from .common import (
     text_table,
     thrown_advice,
 )
+from .springs import add_springs, springs
+from .words import translate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how motion is kept: float32, or packed into about half of the memory, leaves to "
         "about 0.01 degrees (default: float32)",
     )
+    add_springs(parser)
     parser.add_argument("--keep", action="store_true", help="refuse to replace an existing file")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_json(parser)
@@ -64,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
     channels = tuple(name.strip() for name in options.channels.split(",") if name.strip())
     wind = make_wind(options)
     ds = simulate(
-        Sway(tree, species, state=options.state, seed=options.seed),
+        Sway(tree, species, state=options.state, seed=options.seed, **springs(options)),
         wind,
         duration=options.duration,
         dt=options.dt,
@@ -77,6 +81,7 @@ def run(options: argparse.Namespace) -> None:
     frames = int(ds.sizes["time"])
     ds.close()
     advice = thrown_advice(tree, species, rows, _speed(wind, options.wind), options.dt)
+    advice = [translate(line) for line in advice]
     if options.json:
         found = {"recording": path, "frames": frames, "branches": len(tree), "levels": rows}
         print_json({**found, "advice": advice})
@@ -98,13 +103,13 @@ def run(options: argparse.Namespace) -> None:
     print(f"{path}: {frames} frames of {len(tree)} branches ({size:,} rows), {file_size(path)}")
 
 
-def _speed(wind: Any, asked: float) -> float:
+def _speed(wind: Any, asked: float | None) -> float:
     """Mean speed (m/s) of a wind from a file, else the one that was asked for."""
     import numpy as np
 
     from .. import RecordedWind
 
     if not isinstance(wind, RecordedWind):
-        return abs(asked)
+        return abs(DEFAULT_WIND if asked is None else asked)
     across = wind.samples[:, :2]
     return float(np.hypot(across[:, 0], across[:, 1]).mean())

@@ -14,10 +14,12 @@ FLAGS = {
     "beta": "--beta",
     "bounds": "--bounds",
     "branch": "--branch",
+    "clamp": "--clamp",
     "clock": "--wind-clock",
     "colour": "--colour",
     "columns": "--columns",
     "dt": "--dt",
+    "drag_law": "--drag-law",
     "ds": "--recording",
     "duration": "--duration",
     "end": "--wind-end",
@@ -37,6 +39,7 @@ FLAGS = {
     "roots": "--roots",
     "seed": "--seed",
     "species": "--species",
+    "substeps": "--substeps",
     "store": "--store",
     "units": "--units",
     "zeta": "--zeta",
@@ -51,6 +54,8 @@ PHRASES = {
     "add it with foliage='bundles'": "leave out --no-leaves",
     "use a shorter dt, substeps, or match='set'": "use a shorter --dt, or --match set",
     "use match='set' or a shorter dt": "use --match set or a shorter --dt",
+    "Sway(inertia=False)": "--no-inertia",
+    "add_foliage(tree, leaf_area=...)": "only from Python, windgrove.trees.foliage.add_foliage",
     "; windgrove.trees.read_mtg reads the graph": "",
     "picks another, read_trees reads all": "picks another",
     "values, or design='sobol' with a number of samples": "values",
@@ -58,8 +63,15 @@ PHRASES = {
     "unpack it; read_folder reads all": "unpack it; windgrove info FOLDER reads all",
     "windgrove.recover_recording saves": "windgrove info FILE --recover NEW.h5 saves",
 }
+_CALLS = (
+    (re.compile(r"Sway\((\w+=[^()]*)\)"), r"\1"),
+    (
+        re.compile(r"windgrove\.advise\(tree, species, wind_speed=([^()]*)\)"),
+        r"windgrove simulate --wind \1",
+    ),
+)
 _HINT = re.compile(
-    r"(?<![\w.\-])(?P<name>[a-z_]+)=(?!=)(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\")?"
+    r"(?<![\w.\-])(?P<name>[a-z_]+)=(?!=)(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|(?P<plain>-?\d[\d.]*\d|\d))?"
 )
 _ARGUMENT = re.compile(r"^(?P<name>[a-z_]+): ")
 
@@ -74,11 +86,15 @@ def translate(text: str, options: Collection[str] | None = None) -> str:
         name = found["name"]
         if not there(name):
             return found[0]
-        value = found["single"] if found["single"] is not None else found["double"]
+        value = next(
+            (found[k] for k in ("single", "double", "plain") if found[k] is not None), None
+        )
         return FLAGS[name] + (f" {value}" if value is not None else "")
 
     for words, instead in PHRASES.items():
         text = text.replace(words, instead)
+    for call, said in _CALLS:
+        text = call.sub(said, text)
     text = _HINT.sub(flag, text)
     first = _ARGUMENT.match(text)
     if first and there(first["name"]):
