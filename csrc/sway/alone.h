@@ -64,27 +64,42 @@ static walk alone_start(const wgi_forest_job* job, size_t instance, char* scratc
 static wgi8 held_branches(const walk* w, size_t lane)
 {
     const wg_forest* forest = w->job->forest;
-    wgi8 kind;
-    for (int i = 0; i < WGI_LANES; ++i)
-        kind[i] = forest->kind[lane + (size_t)i];
-    return kind >= wgi8_set(forest->kinds[w->instance]);
+    return wgi8_load_bytes(forest->kind + lane) >= wgi8_set(forest->kinds[w->instance]);
 }
 
-static bool update_group(walk* w, const wgi_gust* gust, size_t lane, bool keep)
+// Vectors of branches that go through the passes together: a body of all of them would not fit the
+// processor's reorder window.
+enum { GROUPS = 4 };
+
+typedef struct group_rows {
+    wgi_frame parent;
+    wgi_rest rest;
+    wgi_state state;
+    wgi_pose pose;
+    wgi_vec3 torque;
+    wgi_quat correction;
+    wgi_turned turned;
+} group_rows;
+
+static void load_group(const walk* w, size_t lane, group_rows* g)
 {
     const wgi_specimen* tree = &w->job->tree;
     const size_t padded = (size_t)tree->padded;
-    const wgi_frame parent = wgi_gather_frames(w->frame, tree->parent_slot + lane);
-    const wgi_rest rest = wgi_load_rest(tree, lane);
-    const wgi_spring spring = wgi_load_spring(w->spring, padded, lane, w->flags.exponential);
-    const wgi_state state = { wgi_load_rows(w->motion.rotation, padded, lane),
-                              wgi_load_rows(w->motion.angular_velocity, padded, lane) };
-    const wgi_pose pose = wgi_pose_of(state.rotation, &rest);
+    g->parent = wgi_gather_frames(w->frame, tree->parent_slot + lane);
+    g->rest = wgi_load_rest(tree, lane);
+    g->state = (wgi_state){ wgi_load_rows(w->motion.rotation, padded, lane),
+                            wgi_load_rows(w->motion.angular_velocity, padded, lane) };
+    g->pose = wgi_pose_of(g->state.rotation, &g->rest);
+}
 
+static void blow_on_group(walk* w, const wgi_gust* gust, size_t lane, bool keep, group_rows* g)
+{
+    const wgi_specimen* tree = &w->job->tree;
+    const size_t padded = (size_t)tree->padded;
     const wgi_vec3 velocity = w->samples
                                   ? wgi_load_rows(w->samples, padded, lane)
                                   : wgi_wind_at(
-                                        gust, &w->stand, &parent, &pose,
+                                        gust, &w->stand, &g->parent, &g->pose,
                                         wgf8_load(tree->rest + WGI_REST_ARM * padded + lane));
     wgi_u32x8 branch;
     for (int i = 0; i < WGI_LANES; ++i)
@@ -92,23 +107,55 @@ static bool update_group(walk* w, const wgi_gust* gust, size_t lane, bool keep)
     const wgi_vec3 wind =
         wgi_wind_with_noise(gust, &w->stand, velocity, branch, wgf8_load(w->frequency + lane));
     const wgi_vec3 in_tree = wgi_quat_rotate_back(w->stand.turn, wind);
-    const wgi_vec3 torque =
-        wgi_vec3_scale(wgi_drag_factor(gust, wind), wgi_torque(pose.arm, parent.world, in_tree));
-
-    const wgi_carried carried = wgi_carry(&pose, &parent, &rest, &w->flags);
-    const wgi_state next = wgi_hold(
-        held_branches(w, lane), &state,
-        wgi_integrate(&state, &carried, torque, rest.direction, &spring, &w->flags));
-    wgi_store_rows(w->motion.previous, padded, lane, state.rotation);
-    wgi_store_rows(w->motion.rotation, padded, lane, next.rotation);
-    wgi_store_rows(w->motion.angular_velocity, padded, lane, next.angular_velocity);
+    g->torque = wgi_vec3_scale(
+        wgi_drag_factor(gust, wind), wgi_torque(g->pose.arm, g->parent.world, in_tree));
     if (keep) {
         wgi_store_rows(w->wind_rows, padded, lane, wind);
-        wgi_store_rows(w->torque_rows, padded, lane, torque);
+        wgi_store_rows(w->torque_rows, padded, lane, g->torque);
     }
+}
+
+static void turn_group(const walk* w, size_t lane, group_rows* g)
+{
+    const wgi_spring spring =
+        wgi_load_spring(w->spring, (size_t)w->job->tree.padded, lane, w->flags.exponential);
+    wgi_carried carried = { g->pose.turn, wgi_vec3_set(0.0f, 0.0f, 0.0f) };
+    if (w->flags.inertia)
+        carried = wgi_carried_by(g->correction, g->pose.turn, &w->flags);
+    g->turned = wgi_turn_on(&g->state, &carried, g->torque, &spring, &w->flags);
+}
+
+// The lanes that are not finite.
+static wgi8 store_group(walk* w, size_t lane, const group_rows* g)
+{
+    const size_t padded = (size_t)w->job->tree.padded;
+    const wgi_state next = wgi_hold(
+        held_branches(w, lane), &g->state,
+        wgi_turned_state(&g->turned, g->rest.direction, &w->flags));
+    wgi_store_rows(w->motion.previous, padded, lane, g->state.rotation);
+    wgi_store_rows(w->motion.rotation, padded, lane, next.rotation);
+    wgi_store_rows(w->motion.angular_velocity, padded, lane, next.angular_velocity);
     if (w->job->record)
         wgi_reduce(w->job->record, w->instance * padded + lane, next.rotation);
-    return wgi8_any(wgi_not_finite(&next));
+    return wgi_not_finite(&next);
+}
+
+// The branches of `count` vectors from `begin` on.
+static wgi8 update_groups(walk* w, const wgi_gust* gust, size_t begin, size_t count, bool keep)
+{
+    group_rows rows[GROUPS];
+    wgi8 bad = wgi8_set(0);
+    for (size_t n = 0; n < count; ++n)
+        load_group(w, begin + n * WGI_LANES, &rows[n]);
+    for (size_t n = 0; n < count; ++n)
+        blow_on_group(w, gust, begin + n * WGI_LANES, keep, &rows[n]);
+    for (size_t n = 0; n < count && w->flags.inertia; ++n)
+        rows[n].correction = wgi_lag(&rows[n].pose, &rows[n].parent, &rows[n].rest);
+    for (size_t n = 0; n < count; ++n)
+        turn_group(w, begin + n * WGI_LANES, &rows[n]);
+    for (size_t n = 0; n < count; ++n)
+        bad |= store_group(w, begin + n * WGI_LANES, &rows[n]);
+    return bad;
 }
 
 // Writes (branch_count, 3) of one frame from rows.
@@ -196,10 +243,12 @@ static int32_t alone_run(walk* w, wgi_lane_wind* wind, int32_t from)
     for (int32_t step = from; step < job->steps; ++step) {
         const wgi_gust gust = wgi_gust_of(job, wind, step);
         wgi_tree_frames(&job->tree, &w->motion, w->flags.inertia, w->frame);
-        bool bad = false;
-        for (size_t lane = 0; lane < (size_t)job->tree.padded; lane += WGI_LANES)
-            bad |= update_group(w, &gust, lane, keep);
-        if (bad)
+        const size_t groups = (size_t)job->tree.padded / WGI_LANES;
+        wgi8 bad = wgi8_set(0);
+        for (size_t at = 0; at < groups; at += GROUPS)
+            bad |= update_groups(
+                w, &gust, at * WGI_LANES, groups - at < GROUPS ? groups - at : GROUPS, keep);
+        if (wgi8_any(bad))
             return step;
         if (record && record->branch_count > 0 && (step + 1) % record->every == 0)
             write_frame(w, (size_t)((step + 1) / record->every - 1));

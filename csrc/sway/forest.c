@@ -10,6 +10,9 @@
 
 enum { CHUNKS_PER_THREAD = 4 };
 
+// Steps of branches, some 100 microseconds, below which waking threads takes longer than they save.
+enum { LEAST_SHARED = 8192 };
+
 static int32_t chunk_count(const wg_exec* exec)
 {
     const int32_t threads = exec ? exec->threads : 1;
@@ -21,6 +24,12 @@ size_t wg_forest_scratch(int32_t branch_count, const wg_exec* exec)
     const size_t chunks = (size_t)chunk_count(exec);
     const size_t faults = (chunks * sizeof(wg_forest_fault) + 63) / 64 * 64;
     return faults + chunks * wgi_kernels()->forest_chunk_bytes(wgi_padded(branch_count));
+}
+
+static bool is_worth_threads(const wgi_forest_job* job)
+{
+    const double branches = (double)job->forest->instance_count * job->tree.padded;
+    return job->forest->instance_count > WGI_LANES && branches * job->steps >= LEAST_SHARED;
 }
 
 static void run_chunk(size_t begin, size_t end, void* context)
@@ -88,7 +97,7 @@ wg_status wg_forest_run(
     job.fault = scratch;
     job.scratch = (char*)scratch + faults;
     job.chunk_bytes = wgi_kernels()->forest_chunk_bytes(wgi_padded(job.tree.count));
-    wgi_parallel_for(exec, (size_t)job.chunks, 1, run_chunk, &job);
+    wgi_parallel_for(is_worth_threads(&job) ? exec : NULL, (size_t)job.chunks, 1, run_chunk, &job);
 
     const wg_forest_fault* first = NULL;
     for (int32_t chunk = 0; chunk < job.chunks; ++chunk)

@@ -53,15 +53,17 @@ run_lanes(const wgi_forest_job* job, size_t chunk, size_t first, size_t used, wg
 
 void WGI_ISA(forest_trees)(const wgi_forest_job* job, size_t chunk)
 {
+    const size_t end = wgi_chunk_begin(job, chunk + 1);
+    size_t i = wgi_chunk_begin(job, chunk);
+    job->fault[chunk] = (wg_forest_fault){ -1, 0, 0 };
+    if (i == end)
+        return;
     wgi_lane_wind own;
     wgi_lane_wind* wind = NULL;
     if (job->lanes) {
         own = *job->lanes;
         wind = &own;
     }
-    job->fault[chunk] = (wg_forest_fault){ -1, 0, 0 };
-    const size_t end = wgi_chunk_begin(job, chunk + 1);
-    size_t i = wgi_chunk_begin(job, chunk);
     const size_t least = job->forest->packed ? 1 : LEAST_LANES;
     while (end - i >= least) {
         const size_t used = end - i < WGI_LANES ? end - i : WGI_LANES;

@@ -3,8 +3,7 @@
 
 #include "sway/specimen.h"
 #include "sway/spring.h"
-
-enum { WGI_FRAME_USED = 14 };
+#include "sway/tile.h"
 
 WGI_INLINE wgi_vec3 wgi_load_rows(const float* rows, size_t padded, size_t lane)
 {
@@ -21,40 +20,41 @@ WGI_INLINE void wgi_store_rows(float* rows, size_t padded, size_t lane, wgi_vec3
 
 WGI_INLINE wgi_vec3 wgi_gather_rows(const float* rows, size_t padded, const int32_t* index)
 {
-    float row[3][WGI_LANES];
-    for (int lane = 0; lane < WGI_LANES; ++lane)
-        for (size_t axis = 0; axis < 3; ++axis)
-            row[axis][lane] = rows[axis * padded + (size_t)index[lane]];
-    return (wgi_vec3){ wgf8_load(row[0]), wgf8_load(row[1]), wgf8_load(row[2]) };
+    wgi8 at;
+    memcpy(&at, index, sizeof at);
+    return (wgi_vec3){ wgf8_gather(rows, at), wgf8_gather(rows + padded, at),
+                       wgf8_gather(rows + 2 * padded, at) };
 }
 
 WGI_INLINE wgi_frame wgi_gather_frames(const float* frames, const int32_t* slot)
 {
-    float row[WGI_FRAME_USED][WGI_LANES];
+    wgf8 low[WGI_LANES], high[WGI_LANES];
     for (int lane = 0; lane < WGI_LANES; ++lane) {
         const float* f = frames + (size_t)slot[lane] * WGI_FRAME_FLOATS;
-        for (int i = 0; i < WGI_FRAME_USED; ++i)
-            row[i][lane] = f[i];
+        low[lane] = wgf8_load(f);
+        high[lane] = wgf8_load(f + WGI_LANES);
     }
-    return (wgi_frame){
-        { wgf8_load(row[0]), wgf8_load(row[1]), wgf8_load(row[2]), wgf8_load(row[3]) },
-        { wgf8_load(row[4]), wgf8_load(row[5]), wgf8_load(row[6]), wgf8_load(row[7]) },
-        { wgf8_load(row[8]), wgf8_load(row[9]), wgf8_load(row[10]) },
-        { wgf8_load(row[11]), wgf8_load(row[12]), wgf8_load(row[13]) },
-    };
+    wgi_turn8(low);
+    wgi_turn8(high);
+    return (wgi_frame){ { low[0], low[1], low[2], low[3] },
+                        { low[4], low[5], low[6], low[7] },
+                        { high[0], high[1], high[2] },
+                        { high[3], high[4], high[5] } };
 }
 
 WGI_INLINE void wgi_scatter_frames(float* frames, const int32_t* slot, const wgi_frame* frame)
 {
-    const wgf8 row[WGI_FRAME_USED] = {
-        frame->world.w, frame->world.x, frame->world.y, frame->world.z, frame->back.w,
-        frame->back.x,  frame->back.y,  frame->back.z,  frame->moved.x, frame->moved.y,
-        frame->moved.z, frame->pivot.x, frame->pivot.y, frame->pivot.z,
-    };
+    const wgf8 unused = wgf8_set(0.0f);
+    wgf8 low[WGI_LANES] = { frame->world.w, frame->world.x, frame->world.y, frame->world.z,
+                            frame->back.w,  frame->back.x,  frame->back.y,  frame->back.z };
+    wgf8 high[WGI_LANES] = { frame->moved.x, frame->moved.y, frame->moved.z, frame->pivot.x,
+                             frame->pivot.y, frame->pivot.z, unused,         unused };
+    wgi_turn8(low);
+    wgi_turn8(high);
     for (int lane = 0; lane < WGI_LANES; ++lane) {
         float* f = frames + (size_t)slot[lane] * WGI_FRAME_FLOATS;
-        for (int i = 0; i < WGI_FRAME_USED; ++i)
-            f[i] = row[i][lane];
+        wgf8_store(f, low[lane]);
+        wgf8_store(f + WGI_LANES, high[lane]);
     }
 }
 

@@ -296,16 +296,18 @@ static void forests_follow_the_walk_up(void)
     }
 }
 
+// As many trees as it takes for a call of six steps to be shared among threads at all.
 static void threads_and_calls_change_no_bit(void)
 {
+    enum { TREES = 77 };
     const tree_case t = make_tree(25);
     for (int packed = 0; packed < 2; ++packed) {
         grove one, other;
-        run_grove(&one, &t, 21, 1, packed, 1);
-        run_grove(&other, &t, 21, 3, packed, 5);
+        run_grove(&one, &t, TREES, 1, packed, 1);
+        run_grove(&other, &t, TREES, 3, packed, 5);
         const void* a = packed ? (void*)one.packed.swing : (void*)one.forest.rotation;
         const void* b = packed ? (void*)other.packed.swing : (void*)other.forest.rotation;
-        const size_t bytes = packed ? one.swing_bytes : 3 * one.padded * 21 * sizeof(float);
+        const size_t bytes = packed ? one.swing_bytes : 3 * one.padded * TREES * sizeof(float);
         CHECK(memcmp(a, b, bytes) == 0);
         drop(&one);
         drop(&other);

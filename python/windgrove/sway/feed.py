@@ -60,6 +60,11 @@ class Feed:
                 f"wind: expected None or something with sample(points, time), got {wind!r}"
             )
 
+    @property
+    def in_grids(self) -> bool:
+        """Whether the C core samples the wind in grids."""
+        return self.kind in ("grids", "view")
+
     def frames_at_once(self, branch_steps: int) -> int:
         """Frames of a block, so that a call of the core stays short."""
         most = CALL_SECONDS / (BRANCH_SECONDS * max(1, branch_steps))
@@ -74,9 +79,10 @@ class Feed:
             yield step, 1
 
     def prepare(self, clock: Clock, samples: int, threads: int) -> None:
-        """Called before the groups take so many samples in all; changes no bit of them."""
-        if self.kind not in ("grids", "view"):
-            return
+        """Where the wind is `in_grids`, called before the groups take so many samples in all.
+
+        Changes no bit of them.
+        """
         view = self._view(clock)
         cells = sum(level.velocity[0].size for level in view.levels)
         if cells and samples >= SAMPLES_A_CELL * cells:
@@ -113,7 +119,7 @@ class Feed:
             if np.isfinite(series).all():
                 return series, outside
             return series, Prevailing((0.0, 0.0, 0.0), *_profile(outside))
-        if self.kind in ("grids", "view"):
+        if self.in_grids:
             if self._ready is not None and self._ready[0] is clock:
                 return None, self._ready[1]
             return None, self._view(clock)

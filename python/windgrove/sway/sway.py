@@ -451,7 +451,7 @@ class Sway:
         """
         self._tick_with(dt)
         per = self.substeps
-        most = 1 if frames == 1 else feed.frames_at_once(self.branch_count * per)
+        most = 1 if frames <= 1 else feed.frames_at_once(self.branch_count * per)
         done = 0
         while done < frames:
             block = min(most, frames - done)
@@ -477,7 +477,8 @@ class Sway:
         for at, count in feed.parts(steps):
             now = clock.later(at)
             saved = [group.snapshot() for group in self._groups] if count > 1 else None
-            feed.prepare(now, self.branch_count * count, self.options.threads)
+            if feed.in_grids:
+                feed.prepare(now, self.branch_count * count, self.options.threads)
             faults: list[tuple[int, int, int, int]] = []
             for number, group in enumerate(self._groups):
                 wind = feed.for_group(group, now, count)
