@@ -120,10 +120,21 @@ npy_intp wgpy_dimension(PyObject* object, int axis)
     return PyArray_DIM((PyArrayObject*)object, axis);
 }
 
+static bool is_array(PyObject* object, const char* name)
+{
+    if (PyArray_Check(object))
+        return true;
+    PyErr_Format(
+        PyExc_TypeError, "%s: expected a NumPy array, got %s", name, Py_TYPE(object)->tp_name);
+    return false;
+}
+
 bool wgpy_no_overlap(PyObject* out, const char* out_name, PyObject* in, const char* in_name)
 {
     if (out == Py_None || in == Py_None)
         return true;
+    if (!is_array(out, out_name) || !is_array(in, in_name))
+        return false;
     PyArrayObject *a = (PyArrayObject*)out, *b = (PyArrayObject*)in;
     const char *a_data = PyArray_BYTES(a), *b_data = PyArray_BYTES(b);
     if (a_data + PyArray_NBYTES(a) <= b_data || b_data + PyArray_NBYTES(b) <= a_data)

@@ -34,7 +34,8 @@ bool wgpy_optional_array(
 /// Size of a dimension of an object already accepted by wgpy_array.
 npy_intp wgpy_dimension(PyObject* object, int axis);
 
-/// Refuses two arrays that share memory: `out` would be read after it was written.
+/// Refuses two arrays that share memory: `out` would be read after it was written. None shares
+/// nothing; anything else that is no array is refused by its name.
 bool wgpy_no_overlap(PyObject* out, const char* out_name, PyObject* in, const char* in_name);
 
 bool wgpy_double(PyObject* object, const char* name, double* value);       ///< finite

@@ -106,9 +106,9 @@ static bool read_specimen(PyObject* object, wg_forest* out, npy_intp* count, npy
     out->specimen = wgpy_array(object, "specimen", NPY_UINT8, 1, &any, false);
     if (!out->specimen)
         return false;
-    *count = (npy_intp)((const int32_t*)out->specimen)[1];
-    if (wgpy_dimension(object, 0) < 64 ||
-        (size_t)wgpy_dimension(object, 0) != wg_specimen_size((int32_t)*count)) {
+    const npy_intp size = wgpy_dimension(object, 0);
+    *count = size < 64 ? 0 : (npy_intp)((const int32_t*)out->specimen)[1];
+    if (*count < 1 || (size_t)size != wg_specimen_size((int32_t)*count)) {
         PyErr_SetString(PyExc_ValueError, "specimen: not what specimen_init made");
         return false;
     }

@@ -61,7 +61,18 @@ bool wgpy_prevailing(PyObject* object, wg_prevailing* out)
     return false;
 }
 
-// The array stays alive through the GridView that holds it.
+// What is read here must outlast the call: another object than this function has to hold it.
+static bool is_kept(PyObject* object, const char* name)
+{
+    PyObject* base = PyArray_Check(object) ? PyArray_BASE((PyArrayObject*)object) : NULL;
+    if (Py_REFCNT(object) > 1 || (base && Py_REFCNT(base) > 1))
+        return true;
+    PyErr_Format(
+        PyExc_TypeError, "%s: made anew at each look; its object must keep it as an attribute",
+        name);
+    return false;
+}
+
 static bool read_velocity(PyObject* grid, wg_grid_view* out)
 {
     PyObject* array = PyObject_GetAttrString(grid, "velocity");
@@ -69,7 +80,7 @@ static bool read_velocity(PyObject* grid, wg_grid_view* out)
         return false;
     const npy_intp shape[4] = { 3, WGPY_ANY, WGPY_ANY, WGPY_ANY };
     out->velocity = wgpy_array(array, "wind.levels[].velocity", NPY_FLOAT32, 4, shape, false);
-    bool fine = out->velocity != NULL;
+    bool fine = out->velocity != NULL && is_kept(array, "wind.levels[].velocity");
     if (fine) {
         const npy_intp* size = PyArray_DIMS((PyArrayObject*)array);
         for (int axis = 1; axis < 4; ++axis)
@@ -97,7 +108,8 @@ static bool read_cells(PyObject* grid, wg_grid_view* out)
     void* cells = NULL;
     const bool fine =
         array &&
-        wgpy_optional_array(array, "wind.levels[].cells", NPY_FLOAT32, 4, shape, false, &cells);
+        wgpy_optional_array(array, "wind.levels[].cells", NPY_FLOAT32, 4, shape, false, &cells) &&
+        (!cells || is_kept(array, "wind.levels[].cells"));
     out->cells = cells;
     Py_XDECREF(array);
     return fine;
@@ -118,11 +130,12 @@ static bool read_grid(PyObject* grid, wg_grid_view* out)
 static bool read_levels(PyObject* view, wg_wind_view* out)
 {
     PyObject* levels = PyObject_GetAttrString(view, "levels");
-    // A tuple holds its grids for as long as the frozen view holds the tuple.
+    // A tuple holds its grids for as long as the view holds the tuple.
     bool fine = levels && PyTuple_Check(levels) && PyTuple_GET_SIZE(levels) <= WG_MAX_LEVELS;
     if (levels && !fine)
         PyErr_Format(
             PyExc_ValueError, "wind.levels: expected a tuple of at most %d grids", WG_MAX_LEVELS);
+    fine = fine && (PyTuple_GET_SIZE(levels) == 0 || is_kept(levels, "wind.levels"));
     out->level_count = fine ? (int32_t)PyTuple_GET_SIZE(levels) : 0;
     for (int32_t i = 0; fine && i < out->level_count; ++i)
         fine = read_grid(PyTuple_GET_ITEM(levels, i), &out->level[i]);

@@ -136,11 +136,15 @@ static void measure_right_side(wgi_project_call* call)
 
 // Conjugate gradients stop by the norm of the right side, which also says when there is nothing to
 // do; the others compute it only where the residual is wanted or null modes must be removed.
+static bool stops_by_norm(const wgi_project_call* call)
+{
+    return call->parameters.method == WG_PROJECT_MULTIGRID ||
+           call->parameters.method == WG_PROJECT_PCG;
+}
+
 static bool knows_norm(const wgi_project_call* call)
 {
-    return call->measure || call->null.component ||
-           call->parameters.method == WG_PROJECT_MULTIGRID ||
-           call->parameters.method == WG_PROJECT_PCG;
+    return call->measure || call->null.component || stops_by_norm(call);
 }
 
 // Fills the scratch with what the solver starts from. Solid cells and padding must hold 0: Jacobi
@@ -241,6 +245,19 @@ static void copy_velocity(const wg_project_fields* f)
         memcpy(f->out, f->velocity, 3 * cells * sizeof(float));
 }
 
+// Conjugate gradients have no step to take from a right side that is not finite: the answer is NaN
+// as that of a direct solver would be, not what the memory held.
+static bool give_nan(wgi_project_call* call)
+{
+    wgi_projection* p = &call->projection;
+    for (size_t n = 0; n < p->grid.size; ++n)
+        p->phi[n] = NAN;
+    wgi_project_over_slabs(call, wgi_kernels()->project_finish);
+    memset(p->phi, 0, p->grid.size * sizeof(float));
+    call->result.residual = (double)NAN;
+    return call->parameters.tolerance == 0.0;
+}
+
 static wg_status run(wgi_project_call* call)
 {
     wgi_projection* p = &call->projection;
@@ -251,6 +268,8 @@ static wg_status run(wgi_project_call* call)
     if (knows_norm(call) && norm == 0.0) {
         memset(p->phi, 0, p->grid.size * sizeof(float));
         wgi_project_over_slabs(call, wgi_kernels()->project_finish);
+    } else if (stops_by_norm(call) && !isfinite(norm)) {
+        met = give_nan(call);
     } else {
         met = solve(call);
         wgi_project_remember(call);

@@ -211,7 +211,9 @@ bool wgi_project_pcg(wgi_project_call* call)
         wgi_clear_around(&p->grid, p->faces, 1);
     const double goal = call->parameters.tolerance * call->norm;
     int32_t left = call->parameters.iterations;
-    for (int pass = 0; pass < PASSES && left > 0 && norm > goal; ++pass) {
+    // The first pass writes the velocity; a pressure given has done so above.
+    const int least = p->pressure ? 0 : 1;
+    for (int pass = 0; pass < least || (pass < PASSES && left > 0 && norm > goal); ++pass) {
         // Each of up to eight parts may keep an eighth of the square; a little less, since the
         // velocity is rounded after this.
         wide_job job = { .call = call,

@@ -263,6 +263,25 @@ static void a_cap_is_a_status_and_the_result_is_written(void)
     free(scratch);
 }
 
+static void a_tolerance_above_all_still_writes_every_cell(void)
+{
+    const wg_project_parameters loose = { .method = WG_PROJECT_PCG,
+                                          .discretisation = WG_CONSISTENT,
+                                          .iterations = 20,
+                                          .tolerance = 2.0 };
+    wg_project_fields f = make_fields(NULL);
+    f.pressure = NULL;
+    void* scratch = calloc(wg_project_scratch_size(NX, NY, NZ, &loose, false), 1);
+    for (int n = 0; n < 3 * CELLS; ++n)
+        out[n] = 1e6f;
+    CHECK(wg_project(&f, &loose, scratch, NULL, NULL) == WG_OK);
+    int written = 1;
+    for (int n = 0; n < 3 * CELLS; ++n)
+        written &= out[n] < 1e5f;
+    CHECK(written);
+    free(scratch);
+}
+
 static void divergence_of_a_ramp_is_its_slope(void)
 {
     for (int z = 0; z < NZ; ++z)
@@ -297,6 +316,7 @@ int main(void)
     tiles_and_threads_change_no_bit();
     errors_write_nothing();
     a_cap_is_a_status_and_the_result_is_written();
+    a_tolerance_above_all_still_writes_every_cell();
     divergence_of_a_ramp_is_its_slope();
     return check_report();
 }

@@ -85,8 +85,9 @@ WG_API size_t wg_project_scratch_size(
 /// @return WG_OK; WG_NOT_CONVERGED where the tolerance was not reached (the best result is written);
 ///         WG_ERR_VALUE for a bad size or parameter; WG_ERR_UNSUPPORTED where method,
 ///         discretisation and solids do not go together. Nothing is written on an error.
-///         NaN in the velocity of an air cell or its neighbours reaches every cell of the grid
-///         that the method connects with it, at worst all air cells.
+///         NaN or infinity in the velocity of an air cell or its neighbours reaches every cell
+///         that the method connects with it, at worst all air cells; iterations that stop by the
+///         norm of the right side (multigrid, pcg) then give NaN in all air cells.
 WG_API wg_status wg_project(
     const wg_project_fields* fields, const wg_project_parameters* parameters, void* scratch,
     wg_project_result* result, const wg_exec* exec);

@@ -72,7 +72,7 @@ def skin(
     n = len(vertices)
     if normals is not None:
         normals = checks.array(normals, "normals", shape=(n, 3))
-    branch = checks.array(branch, "branch", dtype=np.int64, shape=(n,))
+    branch = checks.array(branch, "branch", dtype=np.int64, shape=(n,)).copy()
     bad = (branch < 0) | (branch >= len(tree))
     if bad.any():
         i = int(np.argmax(bad))

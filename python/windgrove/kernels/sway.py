@@ -112,7 +112,8 @@ def step_springs(
             ("drag", drag),
         )
     }
-    parent = checks.array(parent, "parent", dtype=np.int32, shape=(n,))
+    # A copy: no other thread may change what is checked here before the C code reads it.
+    parent = checks.array(parent, "parent", dtype=np.int32, shape=(n,)).copy()
     check_branches(direction, parent, columns)
     wind = checks.array(wind, "wind", dtype=np.float32, shape=(n, 3))
     dt = checks.number(dt, "dt", above=0.0)

@@ -141,7 +141,8 @@ def propagate_drag_double(
 
 def _ordered(parent: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.intp] | None]:
     """Parents in canonical order, and the order that makes them so (None where they are)."""
-    given = checks.array(parent, "parent", dtype=np.int32, shape=(None,))
+    # A copy: what was checked here must still hold where the C code, without the lock, reads it.
+    given = checks.array(parent, "parent", dtype=np.int32, shape=(None,)).copy()
     n = len(given)
     outside = (given < -1) | (given >= n)
     if outside.any():

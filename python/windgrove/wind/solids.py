@@ -248,12 +248,12 @@ def read_mesh(vertices: Any, faces: Any) -> tuple[NDArray[np.float64], NDArray[n
             raise TypeError("vertices: expected a mesh object, or vertices and faces")
         vertices, faces = vertices.vertices, vertices.faces
     points = checks.array(vertices, "vertices", dtype=np.float64, shape=(None, 3), finite=True)
-    corners = checks.array(faces, "faces", dtype=np.int64, shape=(None, 3))
+    corners = checks.array(faces, "faces", dtype=np.int64, shape=(None, 3)).copy()
     if len(corners) == 0:
         raise ValueError("faces: expected at least one triangle")
     if corners.min() < 0 or corners.max() >= len(points):
         raise ValueError(f"faces: indices must lie in 0 to {len(points) - 1}")
-    return points.copy(), corners.copy()
+    return points.copy(), corners
 
 
 @dataclass(frozen=True, eq=False)
