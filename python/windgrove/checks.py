@@ -33,6 +33,8 @@ def array(
     TypeError, and so do booleans in place of integers; a wrong shape, and an array with masked
     values, ValueError.
     """
+    if type(value) is np.ndarray and not finite and _is_ready(value, dtype, shape, ndmin):
+        return value.view()
     if np.ma.is_masked(value):
         raise ValueError(f"{name}: holds masked values; fill them or leave them out")
     try:
@@ -62,6 +64,16 @@ def array(
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
         raise ValueError(f"{name}: not finite at index {where if len(where) != 1 else where[0]}")
     return result
+
+
+def _is_ready(
+    value: NDArray[Any], dtype: DTypeLike, shape: Sequence[int | None] | None, ndmin: int
+) -> bool:
+    """Whether there is nothing to convert, as in most calls of a kernel in a loop."""
+    if value.dtype != dtype or value.ndim < ndmin:
+        return False
+    flags = value.flags
+    return flags.c_contiguous and flags.aligned and (shape is None or _fits(value.shape, shape))
 
 
 def _integral(values: NDArray[Any]) -> bool:

@@ -242,3 +242,17 @@ def test_a_misspelt_instruction_set_is_refused(name):
     )
     assert done.returncode == 1
     assert "WINDGROVE_ISA: this build and processor have" in done.stderr
+
+
+def test_an_array_that_needs_no_conversion_is_viewed_never_handed_on_itself():
+    """A reader that freezes what it was given must not freeze the caller's array."""
+    given = np.zeros((3, 4), np.float32)
+    got = checks.array(given, "field", shape=(3, None))
+    assert got is not given and np.shares_memory(got, given)
+    got.flags.writeable = False
+    assert given.flags.writeable
+    for other in (given[:, ::2], given.T, given.astype(">f4"), given.astype(np.float64)):
+        got = checks.array(other, "field")
+        assert got.dtype == np.float32 and got.dtype.isnative and got.flags.c_contiguous
+    with pytest.raises(ValueError, match=r"field: expected shape \(3, any\)"):
+        checks.array(np.zeros((4, 3), np.float32), "field", shape=(3, None))
