@@ -45,10 +45,30 @@ static void run_slabs(size_t begin, size_t end, void* context)
     job->kernel(job->projection, (int32_t)begin + 1, (int32_t)end + 1);
 }
 
+typedef struct band_job {
+    const wgi_project_call* call;
+    wgi_slab_function* kernel;
+} band_job;
+
+static void run_bands(size_t begin, size_t end, void* context)
+{
+    const band_job* job = context;
+    for (size_t n = begin; n < end; ++n) {
+        const wgi_band* band = &job->call->band[n];
+        wgi_projection p = job->call->projection;
+        p.phi = p.other = band->phi;
+        job->kernel(&p, band->begin, band->end);
+    }
+}
+
 void wgi_project_over_slabs(const wgi_project_call* call, wgi_slab_function* kernel)
 {
     slab_job job = { &call->projection, kernel };
-    wgi_parallel_for(call->exec, (size_t)call->projection.grid.ny, SLAB_GRAIN, run_slabs, &job);
+    band_job banded = { call, kernel };
+    if (call->bands > 0)
+        wgi_parallel_for(call->exec, (size_t)call->bands, 1, run_bands, &banded);
+    else
+        wgi_parallel_for(call->exec, (size_t)call->projection.grid.ny, SLAB_GRAIN, run_slabs, &job);
 }
 
 static void residual_slabs(size_t begin, size_t end, void* context)
@@ -163,6 +183,8 @@ static void prepare(wgi_project_call* call)
         memset(p->other, 0, bytes);
         memset(p->right_side, 0, bytes);
     }
+    if (is_plain(call) && !call->measure)
+        wgi_project_choose_bands(call);
     // What the right side does not write of phi.
     p->fill = !p->sweep_at_once && !(direct && p->grid.nx % 8 == 0);
     if ((p->masked || knows_norm(call) || method == WG_PROJECT_SOR) && !call->has_faces) {

@@ -47,6 +47,14 @@ typedef struct wgi_project_memory {
     int32_t null_count; // components found, -1 where they were not looked for
 } wgi_project_memory;
 
+/// Slabs `begin` to `end` - 1 of a grid whose plain Jacobi sweeps several threads share, and the array
+/// that has their phi.
+enum { WGI_MOST_BANDS = 16 };
+typedef struct wgi_band {
+    int32_t begin, end;
+    float* phi;
+} wgi_band;
+
 /// One call of wg_project: what the solvers share.
 typedef struct wgi_project_call {
     wgi_project_memory* memory;
@@ -56,7 +64,9 @@ typedef struct wgi_project_call {
     wgi_projection projection;
     wg_project_parameters parameters;
     const wg_exec* exec;
-    bool measure;               // the residual is wanted
+    bool measure;  // the residual is wanted
+    int32_t bands; // 0 where phi is one field
+    wgi_band band[WGI_MOST_BANDS];
     double* slab_sums;          // [ny]
     wgi_null null;              // count 0 where it was not looked for
     double norm;                // of h^2 div without its null part, over all cells
@@ -98,7 +108,14 @@ void wgi_project_begin(
     wgi_project_call* call, const wg_project_fields* fields,
     const wg_project_parameters* parameters, void* scratch, const wg_exec* exec);
 
-/// Runs a kernel over all slabs, a few at a time.
+/// Plain Jacobi sweeps in one array, see project_skewed.c: sweeps of a pass, 0 where a grid does not fit
+/// this way; all sweeps on one thread; the bands of several threads, if there are any, and theirs.
+int32_t wgi_skewed_sweeps(const wgi_project_grid* g);
+void wgi_project_sweep_skewed(wgi_project_call* call, int32_t count);
+void wgi_project_choose_bands(wgi_project_call* call);
+void wgi_project_sweep_bands(wgi_project_call* call, int32_t count);
+
+/// Runs a kernel over all slabs, a few at a time or band by band.
 typedef void wgi_slab_function(const wgi_projection* p, int32_t begin, int32_t end);
 void wgi_project_over_slabs(const wgi_project_call* call, wgi_slab_function* kernel);
 

@@ -138,69 +138,6 @@ static void many_jacobi_sweeps(wgi_project_call* call, int32_t count)
     p->other = t.array[1];
 }
 
-// ---- many sweeps in one array ----------------------------------------------------------------
-//
-// Without solids a sweep can overwrite its own array one slab further on: the slab at j becomes the
-// old one's neighbour at j + 1, of which no other slab needs more than what is read just before. A
-// pass of several sweeps moves the field that many slabs up, the next one down again. Half the
-// memory is met, so that a pass stays in the first cache; there must be room above the field.
-
-enum { SKEWED_BYTES = 24576 };
-
-typedef struct skewed_pass {
-    const wgi_projection* projection;
-    float* base;    // of the field before the pass
-    int32_t sweeps; // of the pass
-    int32_t way;    // +1: up, slabs from the last to the first; -1: down
-} skewed_pass;
-
-// Sweep s of one slab; beyond the last one of the way it leaves the border's zeros behind.
-static void skewed_slab(const skewed_pass* pass, int32_t s, int32_t j)
-{
-    const wgi_project_grid* g = &pass->projection->grid;
-    const ptrdiff_t step = pass->way * (ptrdiff_t)g->slab;
-    float *from = pass->base + s * step, *to = from + step;
-    if (j >= 1 && j <= g->ny)
-        wgi_kernels()->project_jacobi_sweep(pass->projection, from, to, j, j + 1);
-    else if (j == (pass->way > 0 ? 0 : g->ny + 1))
-        memset(to + (size_t)j * g->slab, 0, g->slab * sizeof(float));
-}
-
-static float* run_skewed(const skewed_pass* pass)
-{
-    const wgi_project_grid* g = &pass->projection->grid;
-    for (int32_t front = 1; front < g->ny + 1 + pass->sweeps; ++front)
-        for (int32_t s = 0; s < pass->sweeps; ++s) {
-            const int32_t n = front - s;
-            if (n >= 1)
-                skewed_slab(pass, s, pass->way > 0 ? g->ny + 1 - n : n);
-        }
-    return pass->base + pass->way * pass->sweeps * (ptrdiff_t)g->slab;
-}
-
-// Sweeps of a pass; 0 where the field does not fit this way.
-static int32_t skewed_sweeps(const wgi_project_grid* g)
-{
-    const int32_t slabs = (int32_t)(SKEWED_BYTES / (g->slab * sizeof(float)));
-    const int32_t most = g->ny < MOST_SWEEPS ? g->ny : MOST_SWEEPS;
-    const int32_t fit = slabs / 2 - 1;
-    return fit < 2 ? 0 : fit < most ? fit : most;
-}
-
-// `other` follows `phi` in the scratch: its first slabs are the room above the field.
-static void skewed_jacobi_sweeps(wgi_project_call* call, int32_t count, int32_t most)
-{
-    wgi_projection* p = &call->projection;
-    const size_t slab = p->grid.slab, top = (size_t)(p->grid.ny + 1) * slab;
-    memset(p->phi + top, 0, ((size_t)(most + 1) * slab + p->grid.pitch + 8) * sizeof(float));
-    skewed_pass pass = { p, p->phi, 0, 1 };
-    for (; count > 0; count -= pass.sweeps, pass.way = -pass.way) {
-        pass.sweeps = count < most ? count : most;
-        pass.base = run_skewed(&pass);
-    }
-    p->phi = pass.base;
-}
-
 // ---- iterations ----------------------------------------------------------------------------
 
 static bool watched_sweeps(wgi_project_call* call, const sor_job* job, double* residual)
@@ -221,11 +158,10 @@ static bool watched_sweeps(wgi_project_call* call, const sor_job* job, double* r
 
 static void plain_jacobi_sweeps(wgi_project_call* call, int32_t count)
 {
-    const wgi_projection* p = &call->projection;
-    const bool alone = !call->exec || call->exec->threads <= 1;
-    const int32_t skewed = alone ? skewed_sweeps(&p->grid) : 0;
-    if (skewed)
-        skewed_jacobi_sweeps(call, count, skewed);
+    if (call->bands > 0)
+        wgi_project_sweep_bands(call, count);
+    else if ((!call->exec || call->exec->threads <= 1) && wgi_skewed_sweeps(&call->projection.grid))
+        wgi_project_sweep_skewed(call, count);
     else
         many_jacobi_sweeps(call, count);
 }
