@@ -174,3 +174,28 @@ def test_info_tells_winds_and_folders(capsys, tmp_path):
     assert "2 frames" in capsys.readouterr().out
     assert cli.main(["info", str(tmp_path)]) == 0
     assert "2 file(s) not read" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("python", "here"),
+    [
+        ("bad_rows='drop' leaves them out", "--bad-rows drop leaves them out"),
+        ("(radius= gives one)", "(--radius gives one)"),
+        ('clamp="compensated": 42', "--clamp compensated: 42"),
+        ("Sway(drag_law=-0.4): load ~ U^1.6", "--drag-law -0.4: load ~ U^1.6"),
+        ("Sway(inertia=False): no lag", "--no-inertia: no lag"),
+        ("windgrove.advise(tree, species, wind_speed=8.5)", "windgrove simulate --wind 8.5"),
+        ("dt: expected a number", "--dt: expected a number"),
+        ("gamma x 0.5; x == y", "gamma x 0.5; x == y"),
+    ],
+)  # fmt: skip
+def test_a_hint_is_translated_with_its_value(python, here):
+    assert translate(python) == here
+
+
+def test_the_remedies_of_an_advice_are_options_of_simulate(capsys, tmp_path):
+    words = ("simulate", "--duration", "0.1", "--wind-kind", "uniform", "--quiet", "--json")
+    words = (*words, "--record", str(tmp_path / "run.h5"))
+    remedies = ("--clamp", "compensated", "--substeps", "2", "--drag-law", "-0.4", "--no-inertia")
+    assert cli.main([*words, *remedies]) == 0
+    assert "linear, quadratic" in complaint(capsys, *words, "--drag-law", "cubic")
