@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import array, choice, flag
+from .legends import legend
 from .styles import COLOURS, FAINT, INK, QUIET, Drawing, many, one, plain_log, quiet_grid, styled
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def decay(
     (artists["record"],) = axes.plot(
         t, y, ".", color=QUIET, markersize=3, alpha=0.7, label="record"
     )
-    (artists["fit"],) = axes.plot(fine, fit.evaluate(fine), color=COLOURS["trunk"], label=str(fit))
+    (artists["fit"],) = axes.plot(
+        fine, fit.evaluate(fine), color=COLOURS["trunk"], label=_fit_label(fit)
+    )
     artists["envelope"] = axes.plot(
         np.column_stack([fine, fine]),
         np.column_stack([rest + shell, rest - shell]),
@@ -71,11 +74,26 @@ def decay(
     artists["envelope"][0].set_label(f"envelope, falls by e in {1 / rate:.3g} s")
     axes.set(xlabel="time (s)", ylabel=f"angle ({unit})")
     low, high = min(y.min(), (rest - shell).min()), max(y.max(), (rest + shell).max())
-    axes.set_ylim(low - 0.05 * (high - low), high + 0.35 * (high - low))
-    artists["legend"] = axes.legend(loc="upper right", fontsize="small")
+    axes.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+    lines = [artists["record"], artists["fit"], *artists["envelope"]]
+    artists["legend"] = legend(
+        axes, lines, ("upper right", "lower right"), fontsize="small", ncols=2, columnspacing=1.0
+    )
     axes.set_title("Free decay")
     quiet_grid(axes)
     return Drawing((axes,), artists)
+
+
+def _fit_label(fit: DecayFit) -> str:
+    """Two short lines: one would run past a narrow axis."""
+    values = (
+        ("f", fit.frequency, fit.frequency_interval, " Hz"),
+        ("ζ", fit.damping_ratio, fit.damping_ratio_interval, ""),
+    )
+    return "\n".join(
+        f"{name} = {value:.4g}{unit} ({low:.4g} to {high:.4g})"
+        for name, value, (low, high), unit in values
+    )
 
 
 @styled
@@ -246,8 +264,10 @@ def regression(
         )
     axes.set(xlabel=f"{label} ({unit})", ylabel="natural frequency of the trunk (Hz)")
     axes.set_xlim(0, x[-1])
-    axes.set_ylim(0, 1.6 * max(float(fit.y.max()), float(fit.predict(x).max())))
+    axes.set_ylim(0, 1.1 * max(float(fit.y.max()), float(fit.predict(x).max())))
     axes.set_title(f"Frequency against {label}")
-    artists["legend"] = axes.legend(loc="upper left", fontsize="small", ncols=2)
+    artists["legend"] = legend(
+        axes, [artists["trees"], artists["line"]], ("upper left",), fontsize="small", ncols=2
+    )
     quiet_grid(axes)
     return Drawing((axes,), artists)

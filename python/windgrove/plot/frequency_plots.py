@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..checks import choice, number
 from ..trees.tree import KIND_NAMES, Tree
+from .legends import legend
 from .styles import (
     CLAMPED,
     COLOURS,
@@ -33,7 +35,7 @@ QUANTITIES = ("frequency", "damping_ratio")
 @styled
 def frequencies(
     tree: Tree,
-    species: Species,
+    species: Species | str | os.PathLike[str],
     *,
     dt: float = 1 / 30,
     clamp: str = "source",
@@ -43,12 +45,12 @@ def frequencies(
     """Set against realised natural frequency (or damping ratio) of every branch, by level.
 
     On the diagonal the simulation does what the species says. Ringed branches are clamped: the
-    step cannot carry their stiffness (MODEL 2.4), and what they show is not what was set.
+    step cannot carry their stiffness, and what they show is not what was set.
 
     Parameters
     ----------
     tree : Tree
-    species : Species
+    species : Species, name or path
     dt : float, default 1/30
         Time step of the simulation, s.
     clamp : {"source", "compensated", "exponential", "none"}
@@ -86,7 +88,8 @@ def frequencies(
     artists |= _without_frequency(axes, wanted, got)
     count = f"{int(clamped.sum())} of {len(tree)}"
     axes.set_title(f"{species.name}: {count} clamped (dt {1000 * dt:.3g} ms)")
-    artists["legend"] = axes.legend(loc="best" if quantity == "damping_ratio" else "upper left")
+    points = [artists[name] for name in (*KIND_NAMES, "clamped", "limit_text") if name in artists]
+    artists["legend"] = legend(axes, points, ("upper left", "lower right"))
     quiet_grid(axes)
     return Drawing((axes,), artists)
 

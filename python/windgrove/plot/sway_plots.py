@@ -18,6 +18,7 @@ from .data import (
     rate,
     recorded_rotation,
 )
+from .legends import from_zero, legend
 from .styles import COLOURS, FAINT, INK, QUIET, Drawing, many, one, plain_log, quiet_grid, styled
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def spectrum(
     axes.set_xlim(hertz[1], hertz[-1])
     _floor(axes, np.concatenate([p[1:].ravel() for p in seen]))
     plain_log(axes.xaxis)
-    artists["legend"] = axes.legend(loc="lower left")
+    lines = [artist for name, artist in artists.items() if not name.startswith("f_n")]
+    artists["legend"] = legend(axes, lines, ("lower left", "upper right"))
     axes.set_title("Sway spectrum, f_n as set")
     quiet_grid(axes)
     return Drawing((axes,), artists)
@@ -225,10 +227,12 @@ def sway(
             label="steady wind: kθ = d v cos θ",
         )
     axes.set(xlabel=f"wind speed at the {name} (m/s)", ylabel=f"sway of the {name} (degrees)")
-    axes.set_xlim(0, None)
-    axes.set_ylim(0, None)
+    axes.set_xlim(0, 1.05 * float(speed.max()) if speed.max() > 0 else None)
+    from_zero(axes, float(angle.max()))
     axes.set_title(f"Sway against wind: {name}" + ("" if name == "trunk" else f" {branch}"))
-    artists["legend"] = axes.legend(loc="upper left", markerscale=2.0)
+    shown = [artists[name] for name in ("frames", "median", "static") if name in artists]
+    corners = ("upper left", "lower right")
+    artists["legend"] = legend(axes, shown, corners, markerscale=2.0)
     for handle in artists["legend"].legend_handles[:1]:
         handle.set_alpha(1.0)
     quiet_grid(axes)
@@ -322,7 +326,7 @@ def history(
         speed = np.linalg.norm(wind.transpose("time", "component").to_numpy(), axis=1)
         (artists["wind"],) = grid[0, 0].plot(time, speed, color=QUIET, linewidth=1.0)
         grid[0, 0].set_ylabel("wind (m/s)")
-        grid[0, 0].set_ylim(0, None)
+        from_zero(grid[0, 0], float(np.nanmax(speed, initial=0.0)))
         grid[0, 0].set_title(f"Wind at the {name}, and its sway")
     below = grid[-1, 0]
     turned = degrees(rotation.to_numpy().astype(np.float64))
@@ -338,8 +342,10 @@ def history(
         label="whole",
     )
     below.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
-    below.set(xlabel="time (s)", ylabel=f"sway of the {name} (degrees)")
-    artists["legend"] = below.legend(
-        loc="upper right", ncols=3, columnspacing=1.0, handlelength=1.2
+    of = "" if windy else f" of the {name}"  # the title above says it
+    below.set(xlabel="time (s)", ylabel=f"sway{of} (degrees)")
+    moving = [artists[name] for name in ("x", "y", "angle")]
+    artists["legend"] = legend(
+        below, moving, ("upper right", "lower right"), ncols=3, columnspacing=1.0, handlelength=1.2
     )
     return Drawing(tuple(grid.ravel()), artists)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .legends import from_zero
 from .styles import COLOURS, FAINT, INK, Drawing, many, quiet_grid, styled
 
 if TYPE_CHECKING:
     import xarray as xr
 
 RESULTS = ("realised_frequency", "realised_damping_ratio", "sway_rms")
+MOST_TICKS = 6  # more numbers run into each other below a panel
 _LABELS = {
     "realised_frequency": "realised f_n (Hz)",
     "realised_damping_ratio": "realised ζ",
@@ -104,6 +106,8 @@ def _swept(table: xr.Dataset) -> list[str]:
 
 
 def _panel(axes: Any, values: xr.DataArray, parameter: str, swept: list[str], level: str) -> Any:
+    from matplotlib.ticker import NullLocator
+
     colour = COLOURS.get(level, INK)
     if "point" in values.dims:
         return axes.scatter(values[parameter], values, s=10, color=colour, alpha=0.7, linewidth=0)
@@ -118,10 +122,11 @@ def _panel(axes: Any, values: xr.DataArray, parameter: str, swept: list[str], le
     (strong,) = axes.plot(x, middle.to_numpy(), color=colour, marker="o", zorder=3)
     if len(x) > 2 and x.min() > 0 and x.max() / x.min() > 8:
         axes.set_xscale("log")
+        shown = x[:: -(-len(x) // MOST_TICKS)]
+        axes.set_xticks(shown, [f"{value:.3g}" for value in shown])
+        axes.xaxis.set_minor_locator(NullLocator())
     if np.nanmin(lines) >= 0:
-        axes.set_ylim(0, None)
-        axes.autoscale(axis="y")
-        axes.set_ylim(0, None)
+        from_zero(axes, max(float(np.nanmax(lines)), axes.get_ylim()[1] / 1.08))
     return strong
 
 

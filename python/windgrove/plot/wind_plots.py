@@ -77,7 +77,10 @@ def wind(
     artists |= _finer(axes, wind, level, (right, up))
     names = "xyz"
     axes.set(xlabel=f"{names[right]} (m)", ylabel=f"{names[up]} (m)", aspect="equal")
-    axes.set_title(f"Wind at {names[normal]} = {where:.3g} m, {wind.time:.1f} s, grid {level}")
+    place = f"{names[normal]} = {where:.3g} m"
+    if at is not None and abs(where - float(at)) > 1e-9:
+        place += f" (cells nearest to {float(at):.3g} m)"
+    axes.set_title(f"Wind at {place}, {wind.time:.1f} s, grid {level}")
     return Drawing((axes,), artists)
 
 
@@ -109,7 +112,9 @@ def _speed(
         artists["solids"] = axes.pcolormesh(
             *edges, shown, cmap=ListedColormap(["#8a8a8a"]), rasterized=True
         )
-    artists["colorbar"] = axes.figure.colorbar(mesh, ax=axes, label="speed (m/s)", shrink=0.8)
+    # Within the axes' own box, which equal scales make lower than its place in the figure.
+    beside = axes.inset_axes((1.02, 0.0, 0.03, 1.0))
+    artists["colorbar"] = axes.figure.colorbar(mesh, cax=beside, label="speed (m/s)")
     return artists
 
 
