@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 import windgrove as wg
 from windgrove.species import Growth, species_names
+from windgrove.trees.cylinders import Notes
 from windgrove.trees.growing.chance import Chance, circle, profile, tilt, unit
+from windgrove.trees.stems import continue_stubs
 
 ARRAYS = ("position", "direction", "length", "volume", "area", "parent", "kind")
 
@@ -190,9 +193,41 @@ def test_ez_tree_presets_grow(data, name):
     for level in range(preset["levels"]):
         count *= preset["children"][str(level)] + ends
         total += count
-    assert (tree.kind < 2).sum() == total and (tree.kind == 2).sum() == count
-    trunk = preset["length"]["0"] * 0.3
-    assert tree.length[0] == pytest.approx(trunk, rel=1e-9)
+    trunk, stem = (0.3 * preset["length"][level] for level in "01")
+    stub = trunk < stem / 20  # then a stem continues it: bush_1 and bush_2 fork at the ground
+    assert stub is (name in ("bush_1", "bush_2"))
+    assert (tree.kind < 2).sum() == total - stub and (tree.kind == 2).sum() == count
+    assert tree.length[0] == pytest.approx(trunk + stub * stem, rel=1e-9)
+    assert [r.kind for r in tree.report.repairs].count("stub-trunk") == stub
+    assert tree.report.branches == (tree.kind < 2).sum()
+
+
+def test_a_stem_continues_a_stub_and_nothing_is_lost():
+    """A stub of 10 cm, stems of 3 and 4 m on it, and a twig on each of the three."""
+    wood = wg.Tree(
+        position=[[0, 0, 0], [0, 0, 0.1], [0, 0, 0.1], [0, 0, 0.05], [0, 1, 1], [1, 0, 2]],
+        direction=[[0, 0, 1], [0, 0.6, 0.8], [0.6, 0, 0.8], [0, 1, 0], [0, 1, 0], [1, 0, 0]],
+        length=[0.1, 3.0, 4.0, 0.5, 0.6, 0.7],
+        volume=[0.002, 0.01, 0.02, 0.001, 0.0011, 0.0012],
+        area=np.zeros(6),
+        kind=[0, 1, 1, 1, 1, 1],
+        parent=[-1, 0, 0, 0, 1, 2],
+    )
+    notes = Notes("clump")
+    tree, index = continue_stubs(wood, notes)
+    assert index.tolist() == [0, 1, 0, 2, 3, 4]
+    assert tree.parent.tolist() == [-1, 0, 0, 1, 0] and tree.kind.tolist() == [0, 1, 1, 1, 1]
+    assert_allclose(tree.length, [4.1, 3.0, 0.5, 0.6, 0.7])
+    assert_allclose(tree.volume, [0.022, 0.01, 0.001, 0.0011, 0.0012])
+    end = np.array([2.4, 0, 3.3])
+    assert_allclose(tree.direction[0], end / np.linalg.norm(end))
+    assert (
+        "where 3 stems part" in notes.repairs[0].message
+        and "(multi-stem)" in notes.repairs[0].message
+    )
+    # A trunk of a metre below a fork is a trunk.
+    long = wood.replace(length=[1.0, 3.0, 4.0, 0.5, 0.6, 0.7])
+    assert continue_stubs(long, notes)[0] is long and len(notes.repairs) == 1
 
 
 def test_a_preset_keeps_its_seed_and_takes_a_height(data):

@@ -15,6 +15,7 @@ from .cylinders import Cylinders, Notes, Source
 from .link import graph_of, skip_rows
 from .observe import observe
 from .radii import fill_radii
+from .stems import continue_stubs
 from .tree import BRANCH, TRUNK, Segments, Tree, TreeReport
 
 IntArray = NDArray[np.int64]
@@ -44,9 +45,11 @@ def assemble(table: Cylinders, source: Source, notes: Notes, how: Assembly) -> T
     observe(table, notes)
     branch = table.branch
     chains = chain_of(table.parent, continuation(table.parent, table.length, branch, table.growth))
-    tree = _chains_to_tree(table, chains, source, notes, how.recentre)
+    tree, index = continue_stubs(_chains_to_tree(table, chains, source, notes, how.recentre), notes)
+    taken_in = len(index) - len(tree)
     _compare_orders(tree, table, notes)
     used = branch is not None and bool(usable_runs(table.parent, branch).all())
+    runs = len(np.unique(branch)) if used else int(chains.max()) + 1  # type: ignore[arg-type]
     volume = np.pi * table.radius**2 * table.length
     report = TreeReport(
         path=source.path,
@@ -54,7 +57,7 @@ def assemble(table: Cylinders, source: Source, notes: Notes, how: Assembly) -> T
         version=source.version,
         cylinders=len(table),
         roots=roots,
-        branches=len(np.unique(branch)) if used else int(chains.max()) + 1,  # type: ignore[arg-type]
+        branches=runs - taken_in,
         volume=float(volume.sum()),
         cylinder_length=float(table.length.sum()),
         drag_area=float((2 * table.radius * table.length).sum()),

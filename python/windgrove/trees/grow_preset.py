@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import checks
 from .cylinders import Notes, Source
@@ -16,6 +17,7 @@ from .growing.skeleton import tree_from_skeleton
 from .readers import Options
 from .readers.eztree import EzTreePreset, read_preset
 from .readers.source import Content, read_bytes
+from .stems import continue_stubs
 from .tree import Tree
 
 SCENE_UNIT = 0.3  # m: the shipped oaks then stand 10 to 25 m high
@@ -55,24 +57,29 @@ def grow_preset(
     tree = tree_from_skeleton(
         skeleton, skeleton.radius * scale, name=Path(source.path).stem, format=source.format
     )
+    # Chains are numbered as branches are: every one of them has a segment.
+    tree, index = continue_stubs(tree, notes)
     report = replace(
         tree.report,
+        branches=len(tree),
         path=source.path,
         version=source.version,
         units=f"scene units of {scale:.4g} m",
         radius_provenance="preset",
         repairs=tuple(notes.repairs),
     )
-    return _with_leaves(tree.replace(report=report), preset, grown, scale)
+    return _with_leaves(
+        tree.replace(report=report), preset, index[np.array(grown.last, dtype=int)], scale
+    )
 
 
-def _with_leaves(wood: Tree, preset: EzTreePreset, grown: PresetSkeleton, scale: float) -> Tree:
+def _with_leaves(
+    wood: Tree, preset: EzTreePreset, carrier: NDArray[np.int64], scale: float
+) -> Tree:
     count, size = preset.leaves.get("count", 0), preset.leaves.get("size", 0)
     good = isinstance(count, (int, float)) and isinstance(size, (int, float))
-    if not (good and count > 0 and size > 0 and grown.last):
+    if not (good and count > 0 and size > 0 and len(carrier)):
         return wood
-    # Chains are numbered as branches are: every one of them has a segment.
-    carrier = np.array(grown.last)
     area = np.full(len(carrier), LEAF_COVER * count * (size * scale) ** 2)
     attributes = {**wood.report.attributes, "leaf_area": float(area.sum())}
     return extended(
