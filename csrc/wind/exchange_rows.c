@@ -1,6 +1,7 @@
 // Coarse from fine: eight coarse cells of a row at a time, from four rows of sixteen fine ones.
 //
-// Without a branch for each cell: where houses begin and end cannot be foreseen.
+// Without a branch for each cell: where houses begin and end cannot be foreseen. Eight cells that are
+// open, or solid, are.
 #include "support/kernel_table.h"
 #include "support/simd.h"
 
@@ -93,22 +94,39 @@ static void restrict_one(const wgi_restrict_job* job, const coarse_row* r, size_
     }
 }
 
-static bool marks_are_clear(const uint8_t* marks, size_t count)
+WGI_INLINE uint64_t eight_marks(const uint8_t* marks)
 {
-    return !marks || !memchr(marks, 1, count);
+    uint64_t eight;
+    memcpy(&eight, marks, sizeof eight);
+    return eight;
 }
 
-static void restrict_row(const wgi_restrict_job* job, const coarse_row* r, size_t count)
+// Whether no mark is set in eight coarse cells and the fine ones below.
+WGI_INLINE bool is_open(const wgi_restrict_job* job, const coarse_row* r, size_t n)
 {
-    bool open = marks_are_clear(job->coarse_solid ? job->coarse_solid + r->to : NULL, count);
-    for (int n = 0; job->fine_solid && open && n < 4; ++n)
-        open = marks_are_clear(job->fine_solid + r->from[n], 2 * count);
+    uint64_t marks = job->coarse_solid ? eight_marks(job->coarse_solid + r->to + n) : 0;
+    for (int line = 0; job->fine_solid && line < 4; ++line) {
+        const uint8_t* fine = job->fine_solid + r->from[line] + 2 * n;
+        marks |= eight_marks(fine) | eight_marks(fine + 8);
+    }
+    return marks == 0;
+}
+
+// Whether eight coarse cells keep what they have.
+WGI_INLINE bool is_solid(const wgi_restrict_job* job, const coarse_row* r, size_t n)
+{
+    return job->coarse_solid && eight_marks(job->coarse_solid + r->to + n) == 0x0101010101010101u;
+}
+
+WGI_INLINE void
+restrict_row(const wgi_restrict_job* job, const coarse_row* r, size_t count, const bool marked)
+{
     for (size_t next = 0; next < count && count >= 8; next += 8) {
         // The last eight of a row repeat a few cells.
         const size_t n = next + 8 <= count ? next : count - 8;
-        if (open)
+        if (!marked || is_open(job, r, n))
             restrict_eight(job, r, n, true);
-        else
+        else if (!is_solid(job, r, n))
             restrict_eight(job, r, n, false);
     }
     for (size_t n = 0; n < count && count < 8; ++n)
@@ -125,6 +143,9 @@ void WGI_ISA(restrict_slabs)(const wgi_restrict_job* job, int32_t begin, int32_t
             const coarse_row r = { ((size_t)job->first[2] + k) * plane +
                                        ((size_t)job->first[1] + j) * row + (size_t)job->first[0],
                                    { from, from + up, from + over, from + over + up } };
-            restrict_row(job, &r, ((size_t)job->nx - 2) / 2);
+            if (job->fine_solid || job->coarse_solid)
+                restrict_row(job, &r, ((size_t)job->nx - 2) / 2, true);
+            else
+                restrict_row(job, &r, ((size_t)job->nx - 2) / 2, false);
         }
 }
