@@ -5,6 +5,9 @@
 #include "bind.h"
 #include "cascade_arguments.h"
 
+// Of a grid's low corner, in its cells: within it every index and centre is exact.
+#define LARGEST_LOW (INT64_C(1) << 51)
+
 static bool grid_sides(PyObject* velocity, wg_grid* grid)
 {
     const npy_intp* size = PyArray_DIMS((PyArrayObject*)velocity);
@@ -44,6 +47,27 @@ bool wgpy_grid(PyObject* object, const char* name, wg_grid* grid)
     if (!low || !wgpy_positive(PyTuple_GET_ITEM(object, 4), "spacing", &grid->spacing))
         return false;
     memcpy(grid->low, low, sizeof grid->low);
+    for (int axis = 0; axis < 3; ++axis)
+        if (low[axis] > LARGEST_LOW || low[axis] < -LARGEST_LOW) {
+            PyErr_Format(PyExc_ValueError, "low: expected at most 2^51 cells from the origin");
+            return false;
+        }
+    return true;
+}
+
+bool wgpy_nested(const wg_grid* fine, const int64_t inner[3], const int64_t outer[3])
+{
+    const int64_t cells[3] = { fine->nx - 2, fine->ny - 2, fine->nz - 2 };
+    for (int axis = 0; axis < 3; ++axis) {
+        const int64_t low = inner[axis], parent = outer[axis];
+        const bool near = low <= LARGEST_LOW && low >= -LARGEST_LOW && parent <= LARGEST_LOW &&
+                          parent >= -LARGEST_LOW;
+        if (!near || low % 2 != 0 || low < 2 * parent || low > 2 * parent + cells[axis]) {
+            PyErr_SetString(
+                PyExc_ValueError, "low: each grid must lie on the cells of the next coarser one");
+            return false;
+        }
+    }
     return true;
 }
 
@@ -91,6 +115,12 @@ bool wgpy_inflow(PyObject* outside, PyObject* noise, wg_inflow* inflow)
         return false;
     memcpy(inflow->noise.permutation, table, sizeof inflow->noise.permutation);
     memcpy(inflow->noise.offset, offset, sizeof inflow->noise.offset);
+    for (int axis = 0; axis < 3; ++axis)
+        if (!(fabs(offset[axis]) < 0x1p50)) {
+            PyErr_SetString(
+                PyExc_ValueError, "offset: expected finite numbers below 2^50 lattice cells");
+            return false;
+        }
     return true;
 }
 
@@ -132,7 +162,7 @@ static PyObject* bind_cascade_place(PyObject* module, PyObject* const* args, Py_
     const int32_t levels = (int32_t)wgpy_dimension(args[4], 0);
     return wgpy_done(
         wg_cascade_place(focus, cells, levels, spacing, floor_height, low),
-        "focus: expected a point within 1e15 cells of the origin");
+        "focus or floor: expected a point within 1e15 cells of the origin");
 }
 
 static PyObject* bind_cascade_inject(PyObject* module, PyObject* const* args, Py_ssize_t nargs)

@@ -23,6 +23,8 @@ static bool read_grids(PyObject* object, wg_cascade* cascade)
             PyErr_SetString(PyExc_ValueError, "grids: expected equal shapes and pressures");
             return false;
         }
+        if (n > 0 && !wgpy_nested(grid, cascade->grid[n - 1].low, grid->low))
+            return false;
     }
     return true;
 }
@@ -40,6 +42,11 @@ static PyObject* bind_move(PyObject* module, PyObject* const* args, Py_ssize_t n
     if (!wgpy_optional_array(args[1], "low", NPY_INT64, 2, shape, false, &low) ||
         !wgpy_inflow(args[2], args[3], &inflow) || !wgpy_threads(args[4], &exec))
         return NULL;
+    for (int32_t n = 1; low && n < cascade.level_count; ++n) {
+        const int64_t* inner = (const int64_t*)low + 3 * (n - 1);
+        if (!wgpy_nested(&cascade.grid[n], inner, inner + 3))
+            return NULL;
+    }
     Py_BEGIN_ALLOW_THREADS
     wg_cascade_move(&cascade, low, &inflow, &exec);
     Py_END_ALLOW_THREADS

@@ -57,7 +57,8 @@ static float fade(float t)
 
 static int lattice_index(double floored)
 {
-    return (int)(floored - 256.0 * floor(floored / 256.0)) & 255;
+    const double rest = floored - 256.0 * floor(floored / 256.0);
+    return rest >= 0.0 && rest < 256.0 ? (int)rest : 0; // also for what is not a number
 }
 
 static void sum_row(const noise_block* block, double floored, node_row* row)
@@ -104,7 +105,7 @@ begin_block(noise_block* block, const wg_grid* grid, const int32_t from[3], int3
     block->cells = cells;
     for (int32_t i = 0; i < cells; ++i) {
         const double p = start[block->along] + (double)i * spacing - block->first_node;
-        block->node[i] = (int32_t)p;
+        block->node[i] = p >= 0.0 && p < BLOCK_CELLS + 1 ? (int32_t)p : 0;
         block->t[i] = (float)(p - (double)block->node[i]);
         block->blend[i] = fade(block->t[i]);
     }

@@ -38,6 +38,8 @@ wg_status wg_cascade_place(
 {
     if (levels < 1 || levels > WG_MAX_LEVELS || !(spacing > 0.0) || !isfinite(spacing))
         return WG_ERR_VALUE;
+    if (isfinite(floor) && !(fabs(floor) < spacing * 0x1p50))
+        return WG_ERR_VALUE;
     for (int axis = 0; axis < 3; ++axis)
         // Within 2^50 cells of the origin every index and every centre is exact.
         if (!(fabs(focus[axis]) < spacing * 0x1p50) || cells[axis] < 4 || cells[axis] % 2 != 0)

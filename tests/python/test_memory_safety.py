@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from windgrove import _kernels, kernels
+from windgrove import Wind, _kernels, kernels
 from windgrove.kernels.trees import total_mass
 from windgrove.wind.protocol import GridView, Prevailing, WindView
 
@@ -100,3 +100,47 @@ def test_parents_are_copied_before_they_are_checked(monkeypatch):
         stiffness=ones, damping=ones, drag=ones, wind=zeros.copy(), dt=0.01,
     )  # fmt: skip
     assert not np.shares_memory(given[1], parent)
+
+
+def _grids(lows):
+    sides = (6, 10, 10)
+    return tuple(
+        (np.zeros((3, *sides), np.float32), np.zeros(sides, np.float32), None,
+         np.array(low, np.int64), 2.0**level)
+        for level, low in enumerate(lows)
+    )  # fmt: skip
+
+
+NESTED = [[0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "lows",
+    [
+        [[100, 100, 100], [0, 0, 0]],
+        [[0, 0, 0], [2, 0, 0]],
+        [[1, 0, 0], [0, 0, 0]],
+        [[10**17, 0, 0], [0, 0, 0]],
+        [[0, 0, 0], [-(2**63), 0, 0]],
+    ],
+)
+def test_grids_that_are_not_inside_each_other_are_refused(lows):
+    outside = Prevailing((5.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="low: "):
+        _kernels.cascade_move(_grids(lows), None, outside, None, 1)
+    with pytest.raises(ValueError, match="low: "):
+        _kernels.cascade_move(_grids(NESTED), np.array(lows, np.int64), outside, None, 1)
+    _kernels.cascade_move(_grids(NESTED), np.array(NESTED, np.int64), outside, None, 1)
+
+
+@pytest.mark.parametrize("drift", [np.nan, np.inf, 1e300])
+def test_a_drift_of_the_noise_that_no_lattice_holds_is_refused(drift):
+    noise = (np.zeros((3, 512), np.uint8), 0.1, 4.0, np.array([drift, 0.0, 0.0]))
+    with pytest.raises(ValueError, match="offset: expected finite numbers below"):
+        _kernels.cascade_inject(_grids(NESTED)[0], Prevailing((5.0, 0.0, 0.0)), noise, True, 1)
+
+
+@pytest.mark.parametrize("height", [1e300, -1e300, 1e16])
+def test_a_floor_beyond_every_integer_is_refused(height):
+    with pytest.raises(ValueError, match="focus or floor: expected a point within"):
+        Wind((5, 0, 0), cells=(8, 8, 4), levels=2, floor=height, focus=(0, 0, 2))

@@ -28,7 +28,7 @@ typedef struct wg_border_noise {
     wg_permutation permutation[3];
     double strength;  ///< amplitude per unit of noise, relative to the local prevailing speed
     double scale;     ///< m per lattice cell, > 0
-    double offset[3]; ///< drift of the lattice in lattice cells; any finite value, period 256
+    double offset[3]; ///< drift of the lattice in lattice cells, below 2^50; period 256
 } wg_border_noise;
 
 /// The wind that blows in from outside at one instant.
@@ -48,7 +48,7 @@ WG_API double wg_profile_factor(const wg_prevailing* prevailing, double z);
 ///
 /// @param cells   interior counts x y z, even and >= 4
 /// @param spacing m, of level 0
-/// @param floor   m, or NaN
+/// @param floor   m, within 2^50 cells of 0, or NaN for none
 /// @param low     out [levels][3]
 WG_API wg_status wg_cascade_place(
     const double focus[3], const int32_t cells[3], int32_t levels, double spacing, double floor,
