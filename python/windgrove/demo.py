@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DT = 1 / 30
 FACTORS = (0.5, 1.0, 2.0)
 KINDS = ("trunk", "branch", "foliage")
+BLOW_SECONDS = 2.0
 TURNED_ROUND = 160.0  # degrees; angles end at 180, so that a greater peak is no measure of a sway
 
 
@@ -54,16 +55,20 @@ class DemoReport:
     rows: list[LevelRow]
     spectral_peak: float  # Hz, of the trunk's recorded sway near its f_n; NaN where none is
     wind_at_trunk: tuple[float, float, float]  # m/s: mean, least and greatest speed recorded there
-    peak_time: float  # s, of the trunk's greatest angle
-    settling: float  # s, within which a peak is the swing from rest into the wind
+    peak_time: float  # s, of the trunk's greatest angle after `settling`
+    settling: float  # s, the swing from rest into the wind, left out of sway and peaks
     advice: list[str] = field(default_factory=list)
     files: dict[str, Path] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
 
 def scene(tree: Tree, speed: float, duration: float, *, small: bool = False, seed: int = 1) -> Any:
-    """Three nested grids around the tree, with two sheds and a wall upwind and one swung blow."""
-    from . import Box, LinearForce, Wind, turbulent_wind
+    """Three nested grids around the tree, two sheds upwind, a wall downwind and one blow of air.
+
+    The gusts that come in have the mean `speed` over the run itself, not only over the ten minutes
+    that they are cut from. `describe_scene` says all this in words.
+    """
+    from . import Box, LinearForce, Wind
 
     height = tree.height
     solids = [
@@ -77,10 +82,10 @@ def scene(tree: Tree, speed: float, duration: float, *, small: bool = False, see
         radius=2.5,
         acceleration=25.0,
         start=0.5 * duration,
-        duration=2.0,
+        duration=BLOW_SECONDS,
     )
     return Wind(
-        turbulent_wind((speed, 0.0, 0.0), intensity=0.3, timescale=5.0, seed=seed),
+        _gusts(speed, duration, seed),
         cells=(16, 16, 8) if small else (48, 48, 16),
         levels=3,
         cell_size=1.5 if small else 0.5,
@@ -90,6 +95,25 @@ def scene(tree: Tree, speed: float, duration: float, *, small: bool = False, see
         seed=seed,
         floor=0.0,
         threads=min(2, os.cpu_count() or 1),
+    )
+
+
+def _gusts(speed: float, duration: float, seed: int) -> Any:
+    """Turbulent wind along x whose mean over the first `duration` seconds is `speed`."""
+    from . import turbulent_wind
+
+    gusts = turbulent_wind((speed, 0.0, 0.0), intensity=0.3, timescale=5.0, seed=seed)
+    frames = min(max(round(duration / DT), 1), len(gusts.samples))
+    return gusts.scaled(speed / float(gusts.samples[:frames, 0].mean()))
+
+
+def describe_scene(duration: float) -> str:
+    """What stands and happens in `scene`, in one line."""
+    start = 0.5 * duration
+    return (
+        "scene: two sheds, 3 and 2.5 m high, 6 to 10 m upwind; a wall of 2 m, 5 m downwind; gusts "
+        f"of 30 %; one blow of air (LinearForce, 25 m/s2, 5 m wide) at {start:g} to "
+        f"{start + BLOW_SECONDS:g} s from upwind towards the crown"
     )
 
 
@@ -109,6 +133,9 @@ def run_demo(
 ) -> DemoReport:
     """Run the main job and write its files into `output`.
 
+    The tree stands among two sheds, a wall and one blow of air (`describe_scene`). Sway, peaks and
+    the drawing are those after the swing from rest into the wind, `DemoReport.settling` seconds.
+
     Parameters
     ----------
     tree_file : str or Path, optional
@@ -118,7 +145,7 @@ def run_demo(
         Folder for the recording, the pictures and the film; made where it is not there.
     species : str or Path, default "oak"
     wind_speed : float, default 6
-        m/s along x.
+        m/s along x: the mean of the gusts that come in during the run.
     duration : float, default 60
         s.
     seed : int, default 1
@@ -157,6 +184,7 @@ def run_demo(
         how: dict[str, Any] = dict(reading or {})
         tree = read_tree(tree_file, foliage="bundles", foliage_options=options, **how)
     say(_describe(tree))
+    say(describe_scene(duration))
     clock.lap("tree")
 
     from . import Sway, simulate
@@ -178,7 +206,7 @@ def run_demo(
     clock.lap("sweep")
     files |= draw(tree, preset, ds, table, folder, animation=animation, progress=progress)
     clock.lap("draw")
-    rows = measure(tree, preset, ds)
+    rows = measure(tree, preset, ds, skip=_settling(ds))
     report = DemoReport(
         tree=tree.name,
         species=preset.name,
@@ -251,13 +279,15 @@ def _sweep(
     )
 
 
-def measure(tree: Tree, species: Species, ds: xr.Dataset, *, dt: float = DT) -> list[LevelRow]:
-    """A row for each level that the tree has."""
+def measure(
+    tree: Tree, species: Species, ds: xr.Dataset, *, dt: float = DT, skip: float = 0.0
+) -> list[LevelRow]:
+    """A row for each level that the tree has; sway and peaks from `skip` seconds on."""
     from . import realised
     from .analysis.motion import TURNED
 
     table = realised(tree, species, dt=dt)
-    rms, peak = sway_of_branches(ds)
+    rms, peak = sway_of_branches(after(ds, skip))
     rows = []
     for kind, level in enumerate(KINDS):
         here = tree.kind == kind
@@ -300,6 +330,14 @@ def sway_of_branches(ds: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(squares / count), np.sqrt(peak)
 
 
+def after(ds: xr.Dataset, skip: float) -> xr.Dataset:
+    """A recording without its first `skip` seconds."""
+    if skip <= 0:
+        return ds
+    time = ds["time"].to_numpy()
+    return ds.isel(time=slice(int(np.searchsorted(time, time[0] + skip - 1e-9)), None))
+
+
 def _spectral_peak(ds: xr.Dataset, frequency: float) -> float:
     """Where the trunk's spectrum peaks within a factor 1.6 of `frequency` (Hz); NaN for nowhere."""
     from scipy.signal import welch
@@ -321,8 +359,15 @@ def _wind_at_trunk(ds: xr.Dataset) -> tuple[float, float, float]:
 
 
 def _peak_time(ds: xr.Dataset) -> float:
-    angle = ds["rotation"].isel(instance=0, branch=0).to_numpy().astype(np.float64)
-    return float(ds["time"][int(np.argmax(np.sum(angle**2, axis=-1)))])
+    return float(ds["time"][_peak_frame(ds)])
+
+
+def _peak_frame(ds: xr.Dataset) -> int:
+    """The frame of the trunk's greatest angle, the swing from rest left out."""
+    kept = after(ds, _settling(ds))
+    angle = kept["rotation"].isel(instance=0, branch=0).to_numpy().astype(np.float64)
+    first = int(ds.sizes["time"]) - len(angle)
+    return first + int(np.argmax(np.sum(angle**2, axis=-1)))
 
 
 def _advice(tree: Tree, species: Species, speed: float) -> list[str]:
@@ -353,7 +398,7 @@ def draw(
         "sway": lambda: plot.sway(ds, tree=tree, species=species, skip=skip),
         "history": lambda: plot.history(ds),
         "sweep": lambda: plot.sweep(table),
-        "tree": lambda: plot.tree(tree, ds, exaggerate=_visible(ds)),
+        "tree": lambda: plot.tree(tree, ds, frame=_peak_frame(ds), exaggerate=_visible(ds)),
         "overview": lambda: overview(tree, species, ds),
     }
     files = {}
@@ -378,7 +423,7 @@ def draw(
 
 def _visible(ds: xr.Dataset) -> float:
     """How much angles are enlarged in drawings, so that a sway of a few degrees can be seen."""
-    peak = float(np.degrees(sway_of_branches(ds)[1][0]))
+    peak = float(np.degrees(sway_of_branches(after(ds, _settling(ds)))[1][0]))
     return float(np.clip(round(9.0 / max(peak, 0.1)), 1, 5))
 
 
@@ -398,7 +443,9 @@ def overview(tree: Tree, species: Species, ds: xr.Dataset) -> Any:
         figure = new_figure((8.4, 4.4), dpi=170)
         parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.45))
         left, right = parts
-        drawing = plot.tree(tree, ds, exaggerate=_visible(ds), ax=left.subplots())
+        drawing = plot.tree(
+            tree, ds, frame=_peak_frame(ds), exaggerate=_visible(ds), ax=left.subplots()
+        )
         top, below = right.subplots(2, 2)
         plot.frequencies(tree, species, dt=DT, ax=top[0])
         plot.spectrum(ds, skip=skip, ax=top[1])

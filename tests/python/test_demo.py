@@ -10,6 +10,7 @@ import windgrove as wg
 from windgrove import cli
 from windgrove.commands.demo import text
 from windgrove.demo import DemoReport, LevelRow, run_demo
+from windgrove.demo import scene as demo_scene
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,9 @@ def test_the_rows_are_those_of_the_recording(demo):
     table = wg.realised(tree, "birch")
     with wg.open_recording(report.files["recording"]) as ds:
         angle = np.linalg.norm(ds["rotation"].to_numpy()[:, 0].astype(float), axis=-1)
+    # Without the swing from rest: a quarter of six seconds.
+    assert report.settling == 1.5
+    whole, angle = angle, angle[45:]
     trunk = report.rows[0]
     assert trunk.level == "trunk" and trunk.branches == 1
     assert_allclose(trunk.frequency_set, table["frequency"][0])
@@ -46,7 +50,8 @@ def test_the_rows_are_those_of_the_recording(demo):
     with wg.open_recording(report.files["recording"]) as ds:
         speed = np.linalg.norm(ds["wind"].to_numpy()[:, 0, 0].astype(float), axis=-1)
         speed = speed[np.isfinite(speed)]
-        assert_allclose(report.peak_time, float(ds["time"][int(angle[:, 0].argmax())]))
+        assert_allclose(report.peak_time, float(ds["time"][45 + int(angle[:, 0].argmax())]))
+    assert len(whole) == 181 and "after the first 1.5 s, the swing from rest" in text(report)
     assert_allclose(report.wind_at_trunk, [speed.mean(), speed.min(), speed.max()])
     assert f"wind recorded at the trunk: mean {speed.mean():.2g} m/s" in text(report)
     leaves = report.rows[-1]
@@ -54,6 +59,25 @@ def test_the_rows_are_those_of_the_recording(demo):
     assert leaves.branches == here.sum()
     assert_allclose(leaves.sway_peak_deg, np.degrees(angle[:, here].max()))
     assert_allclose(leaves.clamped_share, table["clamped"].to_numpy()[here].mean())
+
+
+def test_the_demo_says_what_its_scene_is(demo):
+    report, lines = demo
+    scene = next(line for line in lines if line.startswith("scene: "))
+    assert scene in text(report) and "one blow of air" in scene and "3 to 5 s" in scene
+    # All that stands and happens is in the words, and nothing else.
+    wind = demo_scene(wg.grow_tree("birch", seed=1), 6.0, 6.0, small=True)
+    assert [type(solid) for solid in wind.solids] == [wg.Box] * 3
+    (blow,) = wind.effectors
+    assert (blow.start, blow.duration, blow.acceleration, blow.radius) == (3.0, 2.0, 25.0, 2.5)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_gusts_of_the_demo_have_the_asked_mean_over_its_run(seed):
+    wind = demo_scene(wg.grow_tree("shrub", seed=1), 6.0, 20.0, small=True, seed=seed)
+    gusts = wind.source.samples[:600, 0]
+    assert_allclose(gusts.mean(), 6.0, rtol=1e-6)
+    assert gusts.std() > 0.5
 
 
 def test_the_recording_has_every_frame_and_the_wind(demo):

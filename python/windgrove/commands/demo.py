@@ -1,7 +1,8 @@
 """Sway a tree in the nested wind: the main job, in under a minute.
 
 Grows the species' tree, or reads TREE_FILE and adds leaves; runs three nested grids of wind around
-it; records 60 s; sweeps beta, zeta and gamma in the same wind; draws what happened.
+it, two sheds and a wall, with a blow of air halfway; records 60 s; sweeps beta, zeta and gamma in
+the same wind; draws what happened.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import sys
 from typing import Any
 
+from ..demo import describe_scene
 from .common import (
     add_json,
     file_size,
@@ -93,16 +95,17 @@ def text(report: Any) -> str:
     ]
     parts = [
         "",
-        f"{report.tree}, species {report.species}, {report.wind_speed:g} m/s, "
-        f"{report.duration:g} s at 30 Hz (frequencies and ratios: medians of a level)",
+        describe_scene(report.duration),
+        f"{report.tree}, species {report.species}, gusts of {report.wind_speed:g} m/s on average, "
+        f"{report.duration:g} s at 30 Hz (frequencies and ratios: medians of a level; sway and "
+        f"peaks: after the first {report.settling:g} s, the swing from rest)",
         text_table(header, rows),
         *peak_notes(report.rows),
     ]
     mean, least, most = report.wind_at_trunk
-    swing = " (the swing from rest into the wind)" if report.peak_time < report.settling else ""
     parts.append(
         f"wind recorded at the trunk: mean {mean:.2g} m/s, {least:.2g} to {most:.2g}; "
-        f"its peak sway is at {report.peak_time:.1f} s{swing}"
+        f"its peak sway is at {report.peak_time:.1f} s"
     )
     if report.spectral_peak == report.spectral_peak:
         parts.append(
