@@ -115,3 +115,36 @@ def test_an_unknown_parameter_is_named_and_text_is_refused():
         PLAIN.replace(trunk={"betta": 1.0})
     with pytest.raises(TypeError, match=r"trunk\.beta: expected a number"):
         PLAIN.replace(trunk={"beta": "4e5"})
+
+
+@pytest.mark.parametrize(
+    ("name", "bare_8", "bare_24", "leaf_8", "leaf_24", "thin", "thick"),
+    [
+        ("oak", 0.646, 0.215, 0.369, 0.194, 0.184, 0.304),
+        ("birch", 0.470, 0.157, 0.285, 0.144, 0.143, 0.224),
+        ("norway_spruce", 1.042, 0.347, 0.401, 0.271, 0.200, 0.447),
+    ],
+)
+def test_a_bare_trunk_falls_as_1_over_l_and_leaves_bring_the_diameter_in(
+    name, bare_8, bare_24, leaf_8, leaf_24, thin, thick
+):
+    """The table of docs/numerics/parameters.md, to half a digit, and the law behind it."""
+
+    def frequency(height, thickness=1.0, leaves=True):
+        usual = wg.grow_tree(name, seed=1, height=height, foliage=False)
+        dbh = thickness * usual.report.attributes["dbh"]
+        tree = wg.grow_tree(name, seed=1, height=height, dbh=dbh, foliage=leaves)
+        p = wg.branch_parameters(tree, name)
+        wood = tree.kind < 2
+        return p.frequency[0], p.own_mass[~wood].sum() / p.own_mass[wood].sum()
+
+    bare = [frequency(h, leaves=False)[0] for h in (8, 24)]
+    assert_allclose(bare, [bare_8, bare_24], atol=6e-4)
+    assert_allclose(bare[0] / bare[1], 3.0, rtol=1e-9)  # 24 / 8
+    assert_allclose(frequency(16, 2.0, leaves=False)[0], frequency(16, leaves=False)[0], rtol=1e-9)
+    for height, expected, without in ((8, leaf_8, bare[0]), (24, leaf_24, bare[1])):
+        seen, leaves_over_wood = frequency(height)
+        assert_allclose(seen, expected, atol=6e-4)
+        # Grown with and without leaves alike: the same wood, and its trunk at the bottom of all.
+        assert_allclose(seen, without / np.sqrt(1 + leaves_over_wood), rtol=1e-9)
+    assert_allclose([frequency(16, 0.5)[0], frequency(16, 2.0)[0]], [thin, thick], atol=6e-4)

@@ -269,7 +269,8 @@ def _size(case: _Case) -> list[Advice]:
             "trunk",
             f"the wood is {height:.3g} m high; {case.species.name} was calibrated for "
             f"{span[0]:g} to {span[1]:g} m",
-            "one beta makes the frequency fall as 1/length and not see the diameter: fair for "
+            "one beta makes the frequency of a bare tree fall as 1/length whatever its diameter, "
+            "and that of one in leaf more slowly, by leaf mass over wood mass: fair for "
             "broadleaves over a modest range, wrong for conifers, which follow DBH/H^2; calibrate "
             "to a frequency of a tree of this size",
             (),

@@ -401,8 +401,8 @@ def _why_one_beta_fails(problem: _Problem, targets: Sequence[Target]) -> str:
     spread = max(b for b, _ in needed) / min(b for b, _ in needed)
     return (
         f"one beta cannot serve these sizes: alone the trees need {listed} (a factor "
-        f"{spread:.3g}). In this model the frequency falls as 1/length and does not know the "
-        "diameter; calibrate a preset for each range of sizes"
+        f"{spread:.3g}). In this model a bare trunk's frequency falls as 1/length and does "
+        "not know the diameter, and leaves only slow it; calibrate a preset for each range of sizes"
     )
 
 
