@@ -1,4 +1,4 @@
-// Sums along a hierarchy of branches. Source: seed 000, section 3.3.1, Mass and listing 3.1.
+// Sums along a hierarchy of branches. Source: GPU Zen 4, section 3.3.1, Mass and listing 3.1.
 #include "windgrove/tree.h"
 
 #include <string.h>

@@ -72,6 +72,15 @@ def test_a_notebook_runs_and_shows_what_it_draws(path, tmp_path, monkeypatch):
     assert not missing, "\n".join(missing)
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_plot_has_one_title(path):
+    """The package's titles stand left; matplotlib's own stand beside them, unless told."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code" and "ax=ax" in cell.source:
+            titles = [line for line in cell.source.splitlines() if ".set_title(" in line]
+            assert all('loc="left"' in line for line in titles), titles
+
+
 def test_pictures_are_counted_where_a_cell_makes_them():
     assert expected_pictures("wg.plot.tree(t);\nfigure, ax = plt.subplots()") == 2
     assert expected_pictures("wg.plot.decay(t, a, ax=ax)\nwg.plot.COLOURS['trunk']") == 0

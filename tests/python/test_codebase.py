@@ -265,3 +265,22 @@ def test_every_test_that_the_validation_page_names_exists():
         if not path.exists() or (name and f"def {name}(" not in path.read_text(encoding="utf-8")):
             missing.append(f"{file}::{name}")
     assert not missing
+
+
+def test_documents_cite_what_a_reader_can_find():
+    """No shorthand of the design documents in public text: "seed 000", "MODEL 2.4"."""
+    shorthand = re.compile(r"\bseed (?:document )?0\d\d\b|\bMODEL \d")
+    found = []
+    for path in [*tracked("docs/*.md"), *tracked("docs/**/*.md"), *tracked("python/windgrove/*.py"),
+                 *tracked("csrc/include/*.h"), *tracked("*.md")]:  # fmt: skip
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if shorthand.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert not found, "\n".join(found)
+
+
+def test_a_look_into_the_package_shows_its_names_alone():
+    import windgrove
+
+    shown = {name for name in dir(windgrove) if not name.startswith("__")}
+    assert shown == set(windgrove.__all__) - {"__version__"}

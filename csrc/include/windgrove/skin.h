@@ -30,7 +30,7 @@ WG_API size_t wg_skin_scratch(int32_t branch_count);
 /// A vertex at the root of its branch does not turn with it, so that branches stay attached, and a
 /// branch moves rigidly with the place it grows from. Normals are turned by the same rotations.
 ///
-/// Source: seed document 000, section 3.3.3; docs/numerics/skinning.md.
+/// Source: GPU Zen 4, section 3.3.3; docs/numerics/skinning.md.
 /// Cost: one pass over the branches in double precision, then about 120 flop a vertex whatever the
 /// depth of its branch, eight vertices at a time; no allocation.
 ///

@@ -65,7 +65,7 @@ WG_API size_t wg_sway_step_springs_scratch(int32_t count);
 /// relative damping, else omega. With WG_CLAMP_EXPONENTIAL (2) is the exact flow of
 /// theta' = r, r' = (d tau - k theta - c r)/m from r = omega + C/dt over dt, with C inside it.
 ///
-/// Source: the tree model of seed document 000, section 3.3.2, eq. (3.1); docs/numerics/springs.md.
+/// Source: the tree model of GPU Zen 4, section 3.3.2, eq. (3.1); docs/numerics/springs.md.
 /// Cost: about 500 flop a branch, three passes, no allocation.
 ///
 /// @param branches  parents before children
@@ -103,7 +103,7 @@ WG_API wg_status wg_sway_rotation_frames(
 ///
 ///     azimuth about z in steps of 2 pi / 2^16, polar angle from z in steps of pi / (2^16 - 1)
 ///
-/// Source: seed document 000, section 3.4. The direction read back is off by at most half a step of
+/// Source: GPU Zen 4, section 3.4. The direction read back is off by at most half a step of
 /// each, 0.0031 degrees, poles included. Double precision, no allocation.
 ///
 /// @param rotation   [count][3] rad, finite

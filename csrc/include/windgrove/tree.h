@@ -23,7 +23,7 @@ WG_API wg_status wg_tree_check_order(const int32_t* parent, size_t count, size_t
 
 /// Mass that each branch carries: m_i = M_i + the sum of m_c over its children c.
 ///
-/// Source: Beaudoin & Marcoux-Ouellet, GPU Zen 4, chapter 3 (seed 000), section 3.3.1, Mass.
+/// Source: Beaudoin & Marcoux-Ouellet, GPU Zen 4, section 3.3.1, Mass.
 /// Cost: one pass, one addition a branch. Order of the sums: by descending index, always.
 ///
 /// @param own    [count] kg; NaN reaches the ancestors of its branch and no others

@@ -1,8 +1,8 @@
 """What a practitioner would change in a preset for a tree, why, and what it would do, in numbers.
 
 The rules are those of people who tune such trees. A trunk that sways too far needs less drag, not
-more stiffness, since stiffness raises the frequency too (seed 000, section 3.5). A clamped twig
-needs a shorter step or a softer level. Every effect is recomputed with the change made.
+more stiffness, since stiffness raises the frequency too (GPU Zen 4, section 3.5). A clamped
+twig needs a shorter step or a softer level. Every effect is recomputed with the change made.
 """
 
 from __future__ import annotations

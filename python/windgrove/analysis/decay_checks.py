@@ -38,7 +38,7 @@ class DecayEstimate:
 def linear_prediction(time: ArrayLike, angle: ArrayLike) -> DecayEstimate:
     """Least squares of theta[n+2] = tr theta[n+1] - det theta[n] + constant.
 
-    Exact, to rounding, for the records of a linear discrete map such as the spring of MODEL 2.4.
+    Exact, to rounding, for the records of a linear discrete map such as the springs.
     Noise biases it towards more damping: not for field data.
 
     Raises ValueError where the roots do not oscillate or grow.

@@ -1,4 +1,4 @@
-"""Sliders for a species beside what they do: an extra, ``pip install "windgrove[notebook]"``."""
+"""Sliders for a species beside what they do: an extra, ``pip install ".[notebook]"``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def dashboard(
         import ipywidgets
     except ImportError:
         raise ImportError(
-            'dashboard needs ipywidgets; install it with pip install "windgrove[notebook]"'
+            "dashboard needs ipywidgets: pip install ipywidgets, or in the checkout "
+            "pip install '.[notebook]'"
         ) from None
     preview = Preview(tree, species, wind_speed=wind_speed, seconds=seconds, dt=dt)
     picture = ipywidgets.Image(value=preview.png(), format="png")

@@ -1,4 +1,4 @@
-"""The tree in three dimensions through PyVista, an extra: ``pip install "windgrove[view3d]"``."""
+"""The tree in three dimensions through PyVista, an extra: ``pip install ".[view3d]"``."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def view3d(
         import pyvista
     except ImportError:
         raise ImportError(
-            'view3d needs PyVista; install it with pip install "windgrove[view3d]"'
+            "view3d needs PyVista: pip install pyvista, or in the checkout pip install '.[view3d]'"
         ) from None
     rotation, _ = posed_frame(tree, ds, frame, instance)
     values, label = branch_values(tree, ds, colour, species, dt, rotation)

@@ -64,7 +64,7 @@ def pose(
     points: NDArray[np.float64],
     branch: NDArray[np.intp],
 ) -> NDArray[np.float64]:
-    """Where `points` of the rest pose go: MODEL 2.6, bending faded towards each branch's root.
+    """Where `points` of the rest pose go: bending, faded towards each branch's root.
 
     `rotation` (n, 3) holds rotation vectors in rad; None is the rest pose.
     """

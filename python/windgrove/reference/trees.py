@@ -27,7 +27,7 @@ def propagate_drag(
     parent: ArrayLike,
     propagation: ArrayLike,
 ) -> NDArray[np.float64]:
-    """Listing 3.1 of seed 000 as it is written: every branch walks down to its root."""
+    """Listing 3.1 of GPU Zen 4 as it is written: every branch walks down to its root."""
     direct = np.asarray(direct_drag, dtype=np.float64)
     position = np.asarray(position, dtype=np.float64)
     direction = np.asarray(direction, dtype=np.float64)

@@ -13,7 +13,7 @@ from .load import load_species
 from .species import LEVELS, Species
 
 CLAIM_TOLERANCE = 0.02
-PRODUCTION_ZETA = (0.05, 0.15)  # seed 000, section 3.3.1
+PRODUCTION_ZETA = (0.05, 0.15)  # GPU Zen 4, section 3.3.1
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,8 @@ def add_foliage(
 
     References
     ----------
-    Bundles: seed 000, section 3.3. Leaf area in proportion to the cross-section below it: the pipe
-    model of Shinozaki et al. 1964. How both meet on a scan: docs/concepts/growing.md.
+    Bundles: GPU Zen 4, section 3.3. Leaf area in proportion to the cross-section below it: the
+    pipe model of Shinozaki et al. 1964. How both meet on a scan: docs/concepts/growing.md.
     """
     checks.tree(tree)
     limit = checks.integer(limit, "limit", low=1, high=MAX_BRANCHES)

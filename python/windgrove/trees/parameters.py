@@ -1,4 +1,4 @@
-"""Spring parameters of every branch from the tree's geometry and a species (MODEL 2.2)."""
+"""Spring parameters of every branch from the tree's geometry and a species."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..species.species import Species
     from ..trees.tree import Tree
 
-# Where a branch's mass is taken to be: share of its length from its root (MODEL 2.4).
+# Where a branch's mass is taken to be: share of its length from its root.
 CENTRE_OF_MASS = 0.75
 
 
