@@ -68,7 +68,7 @@ def peer_tree(tree, species):
 
 def peers(trees, count, species):
     """{name: function}; each steps every specimen's instances once and returns the rotations."""
-    import peers_numpy
+    import springs_numpy
 
     wind = np.tile(np.array(SPEED, np.float32), (count, 1))
 
@@ -81,13 +81,14 @@ def peers(trees, count, species):
 
     def numpy_step():
         for state, tree, level in zip(held["numpy"], described, levels, strict=True):
-            peers_numpy.step(state, tree, wind, DT, level)
+            springs_numpy.step(state, tree, wind, DT, level)
         return held["numpy"]
 
     functions = {"numpy": numpy_step}
     try:
-        import peers_numba
-    except ImportError:
+        import springs_numba
+    except ImportError as error:
+        print(f"without Numba: {error}")
         return functions
 
     def numba(name, kernel):
@@ -100,9 +101,35 @@ def peers(trees, count, species):
 
         return step
 
-    functions["numba"] = numba("numba", peers_numba.step_one_thread)
-    functions["numba 2T"] = numba("numba 2T", peers_numba.step_two_threads)
-    return functions
+    functions["numba idiomatic"] = numba("numba idiomatic", springs_numba.step_one_thread)
+    functions["numba idiomatic 2T"] = numba("numba idiomatic 2T", springs_numba.step_two_threads)
+    return functions | tuned_numba(trees, count, described)
+
+
+def tuned_numba(trees, count, described):
+    """The form with instances side by side; a last block that is not full is stepped whole."""
+    import springs_numba_tuned as tuned
+
+    wind = np.array(SPEED, np.float32)
+    blocks = -(-count // tuned.LANES)
+
+    def numba(kernel):
+        states = [
+            tuple(np.zeros((blocks, len(t), 3, tuned.LANES), np.float32) for _ in range(3))
+            for t in trees
+        ]
+
+        def step():
+            for state, tree in zip(states, described, strict=True):
+                kernel(state, tree, wind, DT)
+            return [[state[0][..., 0]] for state in states]
+
+        return step
+
+    return {
+        "numba tuned": numba(tuned.step_one_thread),
+        "numba tuned 2T": numba(tuned.step_two_threads),
+    }
 
 
 def ours(trees, count, species, wind, **options):

@@ -43,11 +43,36 @@ def test_rest_is_rest_exactly():
     assert not sway.rotation.any() and not sway.angular_velocity.any()
 
 
-def test_no_tree_takes_more_than_twenty_bytes_a_branch():
+def test_a_tree_of_which_five_sixths_carry_others_takes_at_most_twenty_bytes_a_branch():
     for n in (64, 320, 1000):
         sway = packed(sapling(n), at=np.zeros((3, 3)))
         assert sway.state_bytes / sway.branch_count <= 20
         assert sum(values.nbytes for values in sway.groups[0].arrays) == sway.state_bytes
+
+
+@pytest.mark.parametrize("carrying", [0, 1, 100, 240, 287])
+def test_the_bytes_of_the_state_are_what_its_contract_says(carrying):
+    """A chain of `carrying` branches with the rest of 288 on its first: rows of whole vectors."""
+    n = 288
+    parent = np.zeros(n, np.int32)
+    parent[: carrying + 1] = np.arange(-1, carrying)
+    parent[0] = -1
+    if carrying == 0:
+        parent[:] = -1
+    tree = wg.Tree(
+        position=np.zeros((n, 3)),
+        direction=np.tile((0.0, 0.0, 1.0), (n, 1)),
+        length=np.ones(n),
+        volume=np.full(n, 1e-3),
+        area=np.zeros(n),
+        kind=np.ones(n, np.uint8),
+        parent=parent,
+    )
+    sway = packed(tree, at=np.zeros((2, 3)))
+    inner = (carrying + 7) // 8 * 8
+    assert len(set(parent[parent >= 0])) == carrying
+    assert sway.state_bytes == 2 * (15 * n + 6 * inner)
+    assert (sway.state_bytes / sway.branch_count <= 20) == (carrying <= n * 5 // 6)
 
 
 def test_every_instruction_set_gives_the_same_bits(instruction_sets):

@@ -25,8 +25,9 @@ WG_API int32_t wg_forest_spring_rows(int32_t clamp);
 WG_API wg_status wg_forest_springs(
     int32_t count, const wg_springs* springs, const wg_spring_options* options, float* out);
 
-/// Packed motion: 15 bytes a branch, 21 where it carries others; 24 bits a number, the lowest byte
-/// first. Rotations are swings, two components across the rest direction, without torsion, in steps
+/// Packed motion: 15 bytes a branch, 21 where it carries others (15 padded + 6 inner_padded for an
+/// instance: at most 20 a branch while five sixths or fewer carry others). 24 bits a number, the
+/// lowest byte first. Rotations are swings, two components across the rest direction, without torsion, in steps
 /// of pi / 2^22 = 7.5e-7 rad. Rates are floats of 16 significant bits (relative error 2^-16).
 /// Branches that carry others keep how far they swung in the last step, as such a float: the inertia
 /// of what they carry magnifies it, so that a difference of two rounded swings would not do. Nobody

@@ -58,8 +58,10 @@ class Sway:
     seed : int
         Of the noise.
     state : {"float32", "packed"}
-        Packed motion takes 15 bytes a branch, 21 where it carries others, in place of 36, and
-        holds no torsion; `windgrove.packing_error` says what it costs.
+        Packed motion takes 15 bytes a branch, 21 where it carries others, in place of 36: at most
+        20 on average unless more than five sixths carry others, as in a chain (see `state_bytes`;
+        rows are rounded up to eight branches). It holds no torsion; `windgrove.packing_error`
+        says what it costs.
     clamp, inertia, damping_rate, torsion
         Parts of the step; see `windgrove.kernels.step_springs`. Torsion is on by default unless
         the state is packed.
@@ -282,7 +284,11 @@ class Sway:
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of the state of all instances together."""
+        """Bytes of the state of all instances together.
+
+        For an instance of n branches of which c carry others, both rounded up to eight: 36 n, or
+        15 n + 6 c where the state is packed.
+        """
         return sum(group.state_bytes for group in self._groups)
 
     @property
