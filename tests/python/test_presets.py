@@ -4,9 +4,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import windgrove as wg
+from windgrove.analysis.statics import steady_angle
 from windgrove.species import check_claims, species_names
+from windgrove.trees.foliage import crown_hull_area
 
 WANTED = {
     "oak", "ash", "birch", "beech", "maple", "cherry", "willow", "scots_pine", "norway_spruce",
@@ -160,3 +163,44 @@ def test_an_unknown_name_lists_what_there_is():
         wg.load_species("nowhere/oak.toml")
     with pytest.raises(TypeError, match="species: expected a name"):
         wg.load_species(3)
+
+
+def test_the_lean_of_every_preset_is_said_to_be_constructed():
+    for name in species_names():
+        claims = wg.load_species(name).provenance.claims
+        leans = [claim for claim in claims if claim.quantity == "sway_deg"]
+        assert leans and all(c.source.startswith("constructed, not measured") for c in leans)
+
+
+@pytest.mark.parametrize(
+    ("name", "frequency", "drag", "density", "elasticity", "expected"),
+    [
+        # f0: Jackson et al. 2019; C u^-N, stem density, E: the ForestGALES table.
+        ("birch", 0.191, (1.9627, 0.881), 900, 9.9e9, (11.7, 6.6, 2.7)),
+        ("oak", 0.242, (2.6575, 0.846), 1158, 8.3e9, (2.8, 1.2, 0.3)),
+    ],
+)
+def test_other_assumptions_about_the_lean_give_what_the_documentation_says(
+    name, frequency, drag, density, elasticity, expected
+):
+    species, seen = wg.load_species(name), []
+    for seed in range(1, 6):
+        tree = wg.grow_tree(name, seed=seed)
+        own = wg.branch_parameters(tree, species).own_mass
+        middle = tree.position + 0.5 * tree.length[:, None] * tree.direction
+        high = np.average(middle[:, 2], weights=tree.area)
+        hull = 0.5 * (crown_hull_area(tree, "x") + crown_hull_area(tree, "y"))
+        area = hull * (1 - np.exp(-0.5 * tree.area.sum() / hull))
+        load = 0.5 * 1.225 * drag[0] * 10 ** -drag[1] * area * 100
+        turning = load * high / ((own * (middle**2).sum(1)).sum() * (2 * np.pi * frequency) ** 2)
+        # Castigliano on the stem from the foot to where the load acts.
+        parts, stem = tree.segments, tree.segments.branch == 0
+        z = 0.5 * (parts.start[stem, 2] + parts.end[stem, 2])
+        piece = np.linalg.norm(parts.end[stem] - parts.start[stem], axis=1)
+        bending = elasticity * np.pi * parts.radius[stem] ** 4 / 4
+        below = z < high
+        sag = load * np.sum(((high - z) ** 2 / bending * piece)[below])
+        rigid = [steady_angle(np.array([x]))[0] for x in (turning, turning * 500 / density)]
+        seen.append(np.degrees([*rigid, np.arctan(sag / high)]))
+    # To half a digit of the table.
+    assert_allclose(np.exp(np.log(seen).mean(axis=0)), expected, atol=0.06)
