@@ -28,6 +28,7 @@ OPTIONS = (
     {"strict": True},
     {"roots": "all", "missing_parents": "roots", "bad_rows": "drop"},
     {"radius": "pipe", "length": 0.1, "bad_rows": "drop", "units": "cm"},
+    {"columns": "id type x y z radius parent"},
 )
 
 
