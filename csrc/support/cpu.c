@@ -23,8 +23,10 @@ static int32_t find_tables(const wgi_kernel_table* found[WG_MOST_ISAS])
         !__builtin_cpu_supports("bmi2"))
         return count;
     found[count++] = &wgi_kernel_table_avx2;
+    // VBMI2 is not used: it came with the processors that keep their clock in 64-byte registers.
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vbmi2"))
         found[count++] = &wgi_kernel_table_avx512;
 #endif
     return count;

@@ -4,8 +4,7 @@
 // A kernel's source is compiled once per instruction set and defines WGI_ISA(name); callers reach
 // it as wgi_kernels()->name. Adding a kernel touches its source and its room's list, nothing here.
 //
-// A kernel listed as WGI_KERNEL_512 has a body for AVX-512 as well (32 registers and masks, still
-// eight lanes); in that set's table all others are those of AVX2: decision 0002 says which and why.
+// A kernel listed as WGI_KERNEL_512 has a body for AVX-512 as well (32 registers and masks); in that set's table all others are those of AVX2: decision 0002 says which and why.
 #pragma once
 
 #include "support/kernel_types.h"

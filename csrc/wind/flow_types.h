@@ -32,9 +32,9 @@ typedef struct wgi_advect_job {
     float* out;
 } wgi_advect_job;
 
-/// Rows and columns of a vorticity tile: a tile may have up to seven columns more, and with the
-/// cells around it fits 64 columns.
-enum { WGI_CONFINE_ROWS = 8, WGI_CONFINE_COLUMNS = 48 };
+/// Rows and columns of a vorticity tile: a tile may have up to fifteen columns more, and with the
+/// cells around it fits 64 columns; 46 with the cells around them are whole vectors.
+enum { WGI_CONFINE_ROWS = 8, WGI_CONFINE_COLUMNS = 46, WGI_CONFINE_LEAST_COLUMNS = 16 };
 
 typedef struct wgi_confine_job {
     int32_t nx, ny, nz;

@@ -34,7 +34,8 @@ wg_status wg_confine_vorticity(
     job.tile_rows = (rows + down - 1) / down;
     down = (rows + job.tile_rows - 1) / job.tile_rows;
     job.tiles_across = columns / WGI_CONFINE_COLUMNS;
-    job.tiles_across += columns % WGI_CONFINE_COLUMNS >= 8 || job.tiles_across == 0;
+    job.tiles_across +=
+        columns % WGI_CONFINE_COLUMNS >= WGI_CONFINE_LEAST_COLUMNS || job.tiles_across == 0;
     wgi_parallel_for(
         exec, (size_t)down * (size_t)job.tiles_across, 1, wgi_kernels()->confine_tiles, &job);
     return WG_OK;

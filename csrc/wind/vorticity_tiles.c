@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "support/kernel_table.h"
-#include "support/simd.h"
+#include "wind/confine_lanes.h"
 #include "wind/marks.h"
 
 // Columns and rows of a window: 23 kB, so that it shares the first cache with the velocities.
@@ -24,57 +24,72 @@ typedef struct tile {
     int32_t begin_x, end_x, begin_y, end_y;
 } tile;
 
-// ---- eight cells ----
+#if defined(WG_ISA_AVX512)
+void wgi_confine_tiles_avx2(size_t begin, size_t end, void* context);
+#endif
 
-WGI_INLINE wgf8 difference(const float* p, ptrdiff_t stride)
+// ---- a vector of cells ----
+
+WGI_INLINE lanes difference(const float* p, ptrdiff_t stride)
 {
-    return wgf8_load(p + stride) - wgf8_load(p - stride);
+    return lanes_load(p + stride) - lanes_load(p - stride);
 }
 
-// W and m of the eight cells at x, and of their y and z components `cells` further.
-WGI_INLINE void
-curl8(const float* x, ptrdiff_t cells, ptrdiff_t up, ptrdiff_t above, float* size, float* curl)
+// W and m of neighbouring columns of a slab, row by row; the rows of `x` and of its y and z components
+// `cells` further are loaded once for both rows beside them.
+static void curl_columns(
+    const float* x, ptrdiff_t cells, ptrdiff_t up, ptrdiff_t above, int32_t rows, float* size,
+    float* curl)
 {
     const float *y = x + cells, *z = y + cells;
-    const wgf8 a = difference(z, up) - difference(y, above);
-    const wgf8 b = difference(x, above) - difference(z, 1);
-    const wgf8 c = difference(y, 1) - difference(x, up);
-    wgf8_store(curl, a);
-    wgf8_store(curl + ROWS * COLUMNS, b);
-    wgf8_store(curl + 2 * ROWS * COLUMNS, c);
-    wgf8_store(size, wgf8_sqrt(a * a + b * b + c * c));
+    lanes x_under = lanes_load(x - up), x_here = lanes_load(x);
+    lanes z_under = lanes_load(z - up), z_here = lanes_load(z);
+    for (int32_t j = 0; j < rows; ++j) {
+        const lanes x_over = lanes_load(x + up), z_over = lanes_load(z + up);
+        const lanes a = (z_over - z_under) - difference(y, above);
+        const lanes b = difference(x, above) - difference(z, 1);
+        const lanes c = difference(y, 1) - (x_over - x_under);
+        lanes_store(curl, a);
+        lanes_store(curl + ROWS * COLUMNS, b);
+        lanes_store(curl + 2 * ROWS * COLUMNS, c);
+        lanes_store(size, lanes_sqrt(a * a + b * b + c * c));
+        x_under = x_here, x_here = x_over;
+        z_under = z_here, z_here = z_over;
+        x += up, y += up, z += up;
+        size += COLUMNS, curl += COLUMNS;
+    }
 }
 
-// The m around eight cells and their W.
+// The m around cells and their W.
 typedef struct around {
     const float *here, *below, *above, *curl;
 } around;
 
-WGI_INLINE void confine8(
+WGI_INLINE void confine_lanes(
     const float* velocity, ptrdiff_t cells, float strength, around m, const uint8_t* closed,
     float* out)
 {
-    const wgf8 u[3] = { wgf8_load(velocity), wgf8_load(velocity + cells),
-                        wgf8_load(velocity + 2 * cells) };
-    const wgf8 w[3] = { wgf8_load(m.curl), wgf8_load(m.curl + ROWS * COLUMNS),
-                        wgf8_load(m.curl + 2 * ROWS * COLUMNS) };
-    const wgf8 g[3] = { difference(m.here, 1), difference(m.here, COLUMNS),
-                        wgf8_load(m.above) - wgf8_load(m.below) };
-    const wgf8 size = wgf8_load(m.here);
-    const wgf8 g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-    const wgf8 u2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+    const lanes u[3] = { lanes_load(velocity), lanes_load(velocity + cells),
+                         lanes_load(velocity + 2 * cells) };
+    const lanes w[3] = { lanes_load(m.curl), lanes_load(m.curl + ROWS * COLUMNS),
+                         lanes_load(m.curl + 2 * ROWS * COLUMNS) };
+    const lanes g[3] = { difference(m.here, 1), difference(m.here, COLUMNS),
+                         lanes_load(m.above) - lanes_load(m.below) };
+    const lanes size = lanes_load(m.here);
+    const lanes g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+    const lanes u2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
     // True where either is NaN, so that a NaN is not hidden.
-    const wgi8 counts = ~(wgi8)(g2 <= wgf8_set(VANISHES) * (u2 + size * size));
-    const wgf8 q = wgf8_from_bits(wgf8_bits(wgf8_set(strength) / wgf8_sqrt(g2)) & counts);
-    wgf8 v[3] = { u[0] + q * (g[1] * w[2] - g[2] * w[1]), u[1] + q * (g[2] * w[0] - g[0] * w[2]),
-                  u[2] + q * (g[0] * w[1] - g[1] * w[0]) };
+    const lane_mask counts = ~(lane_mask)(g2 <= lanes_set(VANISHES) * (u2 + size * size));
+    const lanes q = (lanes)((lane_mask)(lanes_set(strength) / lanes_sqrt(g2)) & counts);
+    lanes v[3] = { u[0] + q * (g[1] * w[2] - g[2] * w[1]), u[1] + q * (g[2] * w[0] - g[0] * w[2]),
+                   u[2] + q * (g[0] * w[1] - g[1] * w[0]) };
     if (closed) {
-        const wgi8 keep = wgi8_load_bytes(closed) != wgi8_set(0);
+        const lane_mask open = (lane_mask)(lanes_load_bytes(closed) == 0);
         for (int c = 0; c < 3; ++c)
-            v[c] = wgf8_select(keep, u[c], v[c]);
+            v[c] = lanes_select(open, v[c], u[c]);
     }
     for (int c = 0; c < 3; ++c)
-        wgf8_store(out + c * cells, v[c]);
+        lanes_store(out + c * cells, v[c]);
 }
 
 // ---- one cell: the same operations, for grids narrower than a vector ----
@@ -125,35 +140,22 @@ static bool slab_has_solids(const wgi_confine_job* job, const tile* t, int32_t k
                              (ptrdiff_t)rows * job->nx);
 }
 
-static bool tile_has_solids(const wgi_confine_job* job, const tile* t)
-{
-    bool some = false;
-    for (int32_t k = 1; k < job->nz - 1 && !some; ++k)
-        some = slab_has_solids(job, t, k);
-    return some;
-}
-
-// m and W of one slab: the tile with one cell around it. Where eight cells are solid nobody reads
-// them.
+// m and W of one slab: the tile with one cell around it. The last columns repeat some of those
+// before them.
 static void fill_slab(const wgi_confine_job* job, const tile* t, int32_t k, window* m)
 {
-    const int32_t count = t->end_x - t->begin_x + 2, first = t->begin_y - 1;
-    const ptrdiff_t up = job->nx, above = job->slab, cells = job->cells;
-    for (int32_t j = first; j < t->end_y + 1; ++j) {
-        const ptrdiff_t row = k * job->slab + (ptrdiff_t)j * job->nx + t->begin_x - 1;
-        const float* velocity = job->velocity + row;
-        float *size = m->size[k % 3][j - first], *curl = m->curl[k % 2][0][j - first];
-        const uint8_t* solid = job->solid ? job->solid + row : NULL;
-        for (int32_t next = 0; next < count; next += 8) {
-            const int32_t i = next + 8 <= count ? next : count - 8;
-            if (solid && wgi_all_marked(solid + i))
-                continue;
-            curl8(velocity + i, cells, up, above, size + i, curl + i);
-        }
+    const int32_t count = t->end_x - t->begin_x + 2, rows = t->end_y - t->begin_y + 2;
+    const float* x =
+        job->velocity + k * job->slab + (ptrdiff_t)(t->begin_y - 1) * job->nx + t->begin_x - 1;
+    for (int32_t next = 0; next < count; next += LANES) {
+        const int32_t i = next + LANES <= count ? next : count - LANES;
+        curl_columns(
+            x + i, job->cells, job->nx, job->slab, rows, &m->size[k % 3][0][i],
+            &m->curl[k % 2][0][0][i]);
     }
 }
 
-WGI_INLINE void copy_run(const wgi_confine_job* job, ptrdiff_t at, int32_t count)
+WGI_INLINE void copy_run(const wgi_confine_job* job, ptrdiff_t at, ptrdiff_t count)
 {
     for (int c = 0; c < 3; ++c)
         memcpy(
@@ -161,12 +163,16 @@ WGI_INLINE void copy_run(const wgi_confine_job* job, ptrdiff_t at, int32_t count
             (size_t)count * sizeof(float));
 }
 
-// The two outermost cells of a row, which no vector covers.
-static void copy_pair(const wgi_confine_job* job, ptrdiff_t at)
+WGI_INLINE void copy_few(const wgi_confine_job* job, ptrdiff_t at, int count)
 {
-    for (int c = 0; c < 3; ++c)
-        memcpy(
-            job->out + c * job->cells + at, job->velocity + c * job->cells + at, 2 * sizeof(float));
+    for (int c = 0; c < 3; ++c) {
+        const float* from = job->velocity + c * job->cells + at;
+        float* to = job->out + c * job->cells + at;
+        if (count == 4)
+            memcpy(to, from, 4 * sizeof *to);
+        else
+            memcpy(to, from, 2 * sizeof *to);
+    }
 }
 
 // closed[n] is non-zero where cell begin + n or one of its six neighbours is solid; eight cells at
@@ -191,21 +197,36 @@ static void mark_closed(const wgi_confine_job* job, ptrdiff_t begin, int32_t cou
     }
 }
 
+WGI_INLINE around move(around m, ptrdiff_t i)
+{
+    return (around){ m.here + i, m.below + i, m.above + i, m.curl + i };
+}
+
+static void confine_open_row(const wgi_confine_job* job, ptrdiff_t at, ptrdiff_t count, around m)
+{
+    const ptrdiff_t cells = job->cells;
+    const float strength = job->strength, *velocity = job->velocity + at;
+    float* out = job->out + at;
+    ptrdiff_t i = 0;
+    for (; i <= count - LANES; i += LANES)
+        confine_lanes(velocity + i, cells, strength, move(m, i), NULL, out + i);
+    i = count - LANES;
+    if (count % LANES != 0)
+        confine_lanes(velocity + i, cells, strength, move(m, i), NULL, out + i);
+}
+
 static void confine_row(
     const wgi_confine_job* job, ptrdiff_t at, int32_t count, around m, const uint8_t* closed)
 {
     const ptrdiff_t cells = job->cells;
     const float strength = job->strength, *velocity = job->velocity + at;
     float* out = job->out + at;
-    for (int32_t next = 0; next < count; next += 8) {
-        const int32_t i = next + 8 <= count ? next : count - 8;
-        const around here = { m.here + i, m.below + i, m.above + i, m.curl + i };
-        if (!closed)
-            confine8(velocity + i, cells, strength, here, NULL, out + i);
-        else if (wgi_all_marked(closed + i))
-            copy_run(job, at + i, 8);
+    for (int32_t next = 0; next < count; next += LANES) {
+        const int32_t i = next + LANES <= count ? next : count - LANES;
+        if (wgi_all_marked(closed + i) && wgi_all_marked(closed + i + LANES - 8))
+            copy_run(job, at + i, LANES);
         else
-            confine8(velocity + i, cells, strength, here, closed + i, out + i);
+            confine_lanes(velocity + i, cells, strength, move(m, i), closed + i, out + i);
     }
 }
 
@@ -227,57 +248,61 @@ confine_slab(const wgi_confine_job* job, const tile* t, int32_t k, const window*
             mark_closed(job, row + t->begin_x, count, found);
             closed = found;
         }
-        confine_row(job, row + t->begin_x, count, here, closed);
-        if (t->begin_x == 2)
-            copy_pair(job, row);
+        if (closed)
+            confine_row(job, row + t->begin_x, count, here, closed);
+        else
+            confine_open_row(job, row + t->begin_x, count, here);
+        // Of whole rows the last two cells come before the next row's first two.
+        if (t->begin_x == 2 && (t->end_x < job->nx - 2 || j == t->begin_y))
+            copy_few(job, row, 2);
         if (t->end_x == job->nx - 2)
-            copy_pair(job, row + t->end_x);
+            copy_few(job, row + t->end_x, t->begin_x == 2 && j < t->end_y - 1 ? 4 : 2);
     }
 }
 
-// Columns and rows of a slab that the tile writes: its own and, at the rim, those beyond it.
+// Rows of a slab in the columns that the tile writes: its own and, at the rim, those beyond it.
 static void
-copy_slab(const wgi_confine_job* job, const tile* t, int32_t k, int32_t from, int32_t to)
+copy_rows(const wgi_confine_job* job, const tile* t, int32_t k, int32_t from, int32_t to)
 {
-    const int32_t begin = t->begin_x == 2 ? 0 : t->begin_x;
-    const int32_t end = t->end_x == job->nx - 2 ? job->nx : t->end_x;
-    for (int32_t j = from; j < to; ++j)
-        copy_run(job, k * job->slab + (ptrdiff_t)j * job->nx + begin, end - begin);
+    const ptrdiff_t begin = t->begin_x == 2 ? 0 : t->begin_x;
+    const ptrdiff_t end = t->end_x == job->nx - 2 ? job->nx : t->end_x;
+    const bool whole = end - begin == job->nx;
+    const ptrdiff_t run = whole ? (ptrdiff_t)(to - from) * job->nx : end - begin;
+    for (int32_t j = from; j < to; j += whole ? to - from : 1)
+        copy_run(job, k * job->slab + (ptrdiff_t)j * job->nx + begin, run);
 }
 
-static void copy_margins(const wgi_confine_job* job, const tile* t)
+// The four outermost slabs, a component of one at a time: long runs are what copies fastest.
+static void copy_outer_slabs(const wgi_confine_job* job, size_t number, size_t tiles)
 {
-    const int32_t begin = t->begin_y == 2 ? 0 : t->begin_y;
-    const int32_t end = t->end_y == job->ny - 2 ? job->ny : t->end_y;
-    for (int32_t k = 0; k < job->nz; ++k) {
-        const bool outer = k < 2 || k >= job->nz - 2;
-        copy_slab(job, t, k, begin, outer ? end : t->begin_y);
-        copy_slab(job, t, k, outer ? end : t->end_y, end);
+    const size_t slab = (size_t)job->slab, nz = (size_t)job->nz;
+    const size_t outer[4] = { 0, 1, nz - 2, nz - 1 };
+    for (size_t n = number; n < 12; n += tiles) {
+        const size_t at = n / 4 * (size_t)job->cells + outer[n % 4] * slab;
+        memcpy(job->out + at, job->velocity + at, slab * sizeof *job->out);
     }
 }
 
 static void confine_narrow_tile(const wgi_confine_job* job, const tile* t)
 {
     for (int32_t k = 2; k < job->nz - 2; ++k) {
-        copy_slab(job, t, k, t->begin_y, t->end_y);
+        copy_rows(job, t, k, t->begin_y, t->end_y);
         for (int32_t j = t->begin_y; j < t->end_y; ++j)
             for (int32_t i = t->begin_x; i < t->end_x; ++i)
                 confine1(job, k * job->slab + (ptrdiff_t)j * job->nx + i);
     }
 }
 
-static void confine_tile(const wgi_confine_job* given, const tile* t)
+static void confine_tile(const wgi_confine_job* job, const tile* t)
 {
-    // Where the tile has no solids it is as if there were no marks.
-    wgi_confine_job own = *given;
-    const wgi_confine_job* job = &own;
-    copy_margins(job, t);
-    if (t->end_x - t->begin_x < 8) {
+    for (int32_t k = 2; k < job->nz - 2; ++k) {
+        copy_rows(job, t, k, t->begin_y == 2 ? 0 : t->begin_y, t->begin_y);
+        copy_rows(job, t, k, t->end_y, t->end_y == job->ny - 2 ? job->ny : t->end_y);
+    }
+    if (t->end_x - t->begin_x < LANES) {
         confine_narrow_tile(job, t);
         return;
     }
-    if (!tile_has_solids(job, t))
-        own.solid = NULL;
     bool below = slab_has_solids(job, t, 1), here = slab_has_solids(job, t, 2), above;
     window m;
     fill_slab(job, t, 1, &m);
@@ -293,10 +318,18 @@ static void confine_tile(const wgi_confine_job* given, const tile* t)
 }
 
 // Tiles in order of their rows, then columns. The last of a row of tiles takes what is left, up to
-// seven columns more, so that none is narrower than a vector.
+// fifteen columns more, so that none is narrower than a vector unless the grid is.
 void WGI_ISA(confine_tiles)(size_t begin, size_t end, void* context)
 {
     const wgi_confine_job* job = context;
+#if defined(WG_ISA_AVX512)
+    if (job->nx - 4 < LANES) {
+        wgi_confine_tiles_avx2(begin, end, context);
+        return;
+    }
+#endif
+    const size_t rows = (size_t)job->ny - 4, tile_rows = (size_t)job->tile_rows;
+    const size_t tiles = (rows + tile_rows - 1) / tile_rows * (size_t)job->tiles_across;
     for (size_t n = begin; n < end; ++n) {
         const int32_t across = (int32_t)(n % (size_t)job->tiles_across);
         const int32_t down = (int32_t)(n / (size_t)job->tiles_across);
@@ -305,6 +338,7 @@ void WGI_ISA(confine_tiles)(size_t begin, size_t end, void* context)
         t.end_x = across + 1 == job->tiles_across ? job->nx - 2 : t.begin_x + WGI_CONFINE_COLUMNS;
         t.end_y =
             t.begin_y + job->tile_rows < job->ny - 2 ? t.begin_y + job->tile_rows : job->ny - 2;
+        copy_outer_slabs(job, n, tiles);
         confine_tile(job, &t);
     }
 }

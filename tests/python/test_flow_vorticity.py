@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from windgrove import _kernels, kernels, reference
 
 SHAPES = [(3, 3, 3), (5, 5, 5), (4, 9, 12), (5, 6, 9), (6, 5, 11), (7, 8, 12), (6, 7, 150),
-          (9, 60, 14), (18, 20, 21)]  # fmt: skip
+          (9, 60, 14), (18, 20, 21),
+          (6, 6, 19), (6, 7, 20), (5, 7, 65), (6, 6, 66)]  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -81,10 +82,11 @@ def test_epsilon_zero_changes_nothing_and_the_force_is_linear_in_it():
     assert_allclose(twice, 2 * once, rtol=0, atol=2e-6)  # two roundings of velocities up to 8
 
 
+@pytest.mark.parametrize("columns", [19, 33, 50, 70])
 @pytest.mark.parametrize("solids", [False, True])
-def test_instruction_sets_and_threads_change_no_bit(instruction_sets, solids):
+def test_instruction_sets_and_threads_change_no_bit(instruction_sets, solids, columns):
     rng = np.random.default_rng(3)
-    velocity = rng.normal(size=(3, 9, 61, 70)).astype(np.float32)
+    velocity = rng.normal(size=(3, 9, 61, columns)).astype(np.float32)
     solid = rng.random(velocity.shape[1:]) < 0.05 if solids else None
     seen = []
     for name in instruction_sets:
