@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             _print_no_more()
-        return _complain(name, translate(_one_line(error), _options(name)))
+        return _complain(name, translate(_one_line(error), _options(name), refusal=True))
 
 
 def _run(name: str | None, given: list[str]) -> int:
@@ -143,7 +143,9 @@ def _one_line(error: BaseException) -> str:
         return f"there is no file or folder {error.filename!r}"
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
-    text = " ".join(str(error).split())
+    # An error of several lines lists several faults.
+    lines = [" ".join(line.split()) for line in str(error).splitlines()]
+    text = ("; " if isinstance(error, ValueError) else " ").join(line for line in lines if line)
     if isinstance(error, (ValueError, TypeError, OSError, ArithmeticError, ImportError)) and text:
         return text
     kind = type(error).__name__

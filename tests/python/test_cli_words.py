@@ -185,12 +185,16 @@ def test_info_tells_winds_and_folders(capsys, tmp_path):
         ("Sway(drag_law=-0.4): load ~ U^1.6", "--drag-law -0.4: load ~ U^1.6"),
         ("Sway(inertia=False): no lag", "--no-inertia: no lag"),
         ("windgrove.advise(tree, species, wind_speed=8.5)", "windgrove simulate --wind 8.5"),
-        ("dt: expected a number", "--dt: expected a number"),
         ("gamma x 0.5; x == y", "gamma x 0.5; x == y"),
     ],
 )  # fmt: skip
 def test_a_hint_is_translated_with_its_value(python, here):
     assert translate(python) == here
+
+
+def test_a_refused_argument_is_an_option_and_a_line_of_a_report_is_not():
+    assert translate("dt: expected a number", refusal=True) == "--dt: expected a number"
+    assert translate("units: m; radii: preset") == "units: m; radii: preset"
 
 
 def test_the_remedies_of_an_advice_are_options_of_simulate(capsys, tmp_path):
@@ -199,3 +203,55 @@ def test_the_remedies_of_an_advice_are_options_of_simulate(capsys, tmp_path):
     remedies = ("--clamp", "compensated", "--substeps", "2", "--drag-law", "-0.4", "--no-inertia")
     assert cli.main([*words, *remedies]) == 0
     assert "linear, quadratic" in complaint(capsys, *words, "--drag-law", "cubic")
+
+
+def test_a_preset_with_a_slip_of_units_is_remarked_on_before_a_run(capsys, tmp_path):
+    oak = wg.load_species("oak")
+    oak.replace(trunk=dict(beta=1.67, zeta=5.1)).save(tmp_path / "slip.toml")
+    words = ("simulate", "--duration", "0.1", "--wind-kind", "uniform", "--quiet")
+    words = (*words, "--no-leaves", "--record", str(tmp_path / "run.h5"))
+    assert cli.main([*words, "--species", str(tmp_path / "slip.toml")]) == 0
+    told = capsys.readouterr().err
+    assert "is the unit SI?" in told and "5.1 % would be 0.051" in told
+    assert cli.main(list(words)) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_recording_names_its_seeds(capsys, tmp_path):
+    words = ("simulate", "--duration", "0.1", "--wind-kind", "uniform", "--quiet", "--seed", "7")
+    assert cli.main([*words, "--no-leaves", "--record", str(tmp_path / "run.h5")]) == 0
+    capsys.readouterr()
+    assert cli.main(["info", str(tmp_path / "run.h5")]) == 0
+    assert "seed of the noise at the branches: 7" in capsys.readouterr().out
+
+
+def test_every_table_of_the_command_line_is_in_degrees(capsys):
+    words = ("sweep", "--beta", "0.5,1", "--duration", "0.2", "--wind-kind", "uniform", "--quiet")
+    assert cli.main([*words, "--no-leaves"]) == 0
+    shown = capsys.readouterr().out
+    assert "sway_rms (deg)" in shown and "rad" not in shown
+
+
+def test_several_faults_of_a_file_stay_apart_on_one_line(capsys, tmp_path):
+    file = tmp_path / "mine.toml"
+    wg.load_species("oak").save(file)
+    file.write_text(file.read_text().replace("zeta", "zetta"))
+    assert "; " in complaint(capsys, "species", "check", str(file))
+
+
+def test_a_preset_calibrated_on_one_tree_is_remarked_on_in_words(tmp_path):
+    from dataclasses import replace
+
+    from windgrove.species import check_species
+
+    oak = wg.load_species("oak")
+    height = oak.growth.height
+
+    def remarks(size):
+        where = replace(oak.provenance, tree_height=(size, size))
+        replace(oak, provenance=where).save(tmp_path / "site.toml")
+        found = check_species(tmp_path / "site.toml", claims=False).remarks
+        return [remark for remark in found if remark.startswith("growth.height")]
+
+    assert remarks(1.2 * height) == []
+    assert "height= grows" in remarks(1.5 * height)[0]

@@ -37,16 +37,28 @@ def add_tree(parser: argparse.ArgumentParser, *, required: bool = False) -> None
     parser.add_argument(
         "--seed", type=int, default=1, help="of the wind, and of a grown tree (default: 1)"
     )
+    parser.add_argument("--height", type=float, metavar="M", help="of a grown tree, m")
     add_reading(parser)
 
 
 def read_or_grow(options: argparse.Namespace) -> tuple[Tree, Species]:
     """The tree and the species that the options name."""
     from .. import grow_tree, load_species
+    from ..species import species_names
+    from ..species.inspect import unit_remarks
 
     species = load_species(options.species)
+    if options.species not in species_names():
+        for remark in unit_remarks(species):
+            print(f"remark: {options.species}: {remark}", file=sys.stderr)
     if options.tree is None:
-        return grow_tree(species, seed=options.seed, foliage=not options.no_leaves), species
+        size = {} if options.height is None else {"height": options.height}
+        grown = grow_tree(species, seed=options.seed, foliage=not options.no_leaves, **size)
+        return grown, species
+    if options.height is not None:
+        raise ValueError(
+            "--height: is of a grown tree, and TREE_FILE is given; give one of the two"
+        )
     return read_file(options.tree, species, options), species
 
 
@@ -170,15 +182,32 @@ def peak_cell(row: LevelRow) -> str:
     return _cell(row.sway_peak_deg) + ("*" if row.turned_round else "")
 
 
+def _of(count: int, row: LevelRow) -> str:
+    """``3 of 232 branches``, ``1 of 1 trunk``, ``5 of 291 leaf bundles``."""
+    one, more = _LEVEL_WORDS[row.level]
+    return f"{count} of {row.branches} {one if row.branches == 1 else more}"
+
+
+_LEVEL_WORDS = {
+    "trunk": ("trunk", "trunks"),
+    "branch": ("branch", "branches"),
+    "foliage": ("leaf bundle", "leaf bundles"),
+}
+
+
+def counted(count: int, one: str, more: str) -> str:
+    """``1 branch``, ``2 branches``."""
+    return f"{count} {one if count == 1 else more}"
+
+
 def peak_notes(rows: Iterable[LevelRow]) -> list[str]:
     """The lines below a table with marked peaks, or with branches beyond 60 degrees."""
     from ..analysis.motion import TURNED
     from ..demo import TURNED_ROUND
 
     rows = list(rows)
-    turned = [f"{row.turned_round} of {row.branches} {row.level}" for row in rows
-              if row.turned_round]  # fmt: skip
-    thrown = [f"{row.thrown} of {row.branches} {row.level}" for row in rows if row.thrown]
+    turned = [_of(row.turned_round, row) for row in rows if row.turned_round]
+    thrown = [_of(row.thrown, row) for row in rows if row.thrown]
     notes = []
     if turned:
         notes.append(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TreeFormatError
-from .common import add_json, check_output, file_size, print_json
+from .common import add_json, check_output, counted, file_size, print_json
 from .reading import add_reading, reading
 from .words import translate
 
@@ -176,7 +176,8 @@ def _recording(path: Path) -> dict[str, Any]:
         lines = [
             f"{path}: recording, {file_size(path)}",
             f"  {facts['frames']} frames over {facts['seconds']:.6g} s, "
-            f"{facts['instances']} tree(s), {facts['branches']} branches",
+            f"{counted(facts['instances'], 'tree', 'trees')}, "
+            + counted(facts["branches"], "branch", "branches"),
             "  channels: " + ", ".join(f"{n} ({u})" if u else n for n, u in channels.items()),
         ]
         if "rotation" in ds and len(time):
@@ -202,9 +203,16 @@ def _recording(path: Path) -> dict[str, Any]:
                 f"  f_n set: trunk {frequency.ravel()[0]:.4g} Hz, "
                 f"{np.nanmin(frequency):.3g} to {np.nanmax(frequency):.3g} Hz in all"
             )
-        lines += [f"  {key}: {value}" for key, value in list(facts["attributes"].items())[:8]]
+        lines += [
+            f"  {_ATTRIBUTES.get(key, key)}: {value}"
+            for key, value in list(facts["attributes"].items())[:8]
+        ]
     facts["text"] = lines
     return facts
+
+
+# The wind and a grown tree have seeds of their own, within the texts that describe them.
+_ATTRIBUTES = {"seed": "seed of the noise at the branches"}
 
 
 def _short(value: Any) -> Any:

@@ -12,6 +12,7 @@ import argparse
 from typing import Any
 
 from .common import add_json, print_json, text_table
+from .words import translate
 
 ACTIONS = {"list": 0, "show": 1, "check": 1, "diff": 2}
 
@@ -91,7 +92,7 @@ def _check(name: str, as_json: bool) -> None:
         found = {"name": check.species.name, "valid": True, "holds": check.holds}
         print_json({"file": name, **found, "claims": claims, "remarks": list(check.remarks)})
     else:
-        print(check)
+        print(translate(str(check)))
 
 
 def _diff(first: Any, second: Any, as_json: bool) -> None:

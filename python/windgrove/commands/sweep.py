@@ -11,6 +11,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .common import (
     PICTURES,
     add_json,
@@ -26,7 +28,7 @@ from .common import (
     text_table,
 )
 
-UNITS = {"frequency": "Hz", "realised_frequency": "Hz", "sway_rms": "rad", "sway_peak": "rad"}
+UNITS = {"frequency": "Hz", "realised_frequency": "Hz", "sway_rms": "deg", "sway_peak": "deg"}
 PARAMETERS = ("beta", "zeta", "gamma", "rho", "propagation")
 
 
@@ -76,6 +78,8 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(frame.to_dict(orient="records"))
     else:
+        angles = [name for name in frame.columns if UNITS.get(name) == "deg"]
+        frame[angles] *= 180.0 / np.pi
         columns = [f"{name} ({UNITS[name]})" if name in UNITS else name for name in frame.columns]
         print(text_table(columns, frame.itertuples(index=False)))
 

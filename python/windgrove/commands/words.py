@@ -27,6 +27,7 @@ FLAGS = {
     "frame": "--frame",
     "frequency_hz": "--frequency-hz",
     "gamma": "--gamma",
+    "height": "--height",
     "length": "--length",
     "level": "--level",
     "match": "--match",
@@ -76,8 +77,11 @@ _HINT = re.compile(
 _ARGUMENT = re.compile(r"^(?P<name>[a-z_]+): ")
 
 
-def translate(text: str, options: Collection[str] | None = None) -> str:
-    """`text` with Python's arguments as options; only those in `options`, if given."""
+def translate(text: str, options: Collection[str] | None = None, *, refusal: bool = False) -> str:
+    """`text` with Python's arguments as options; only those in `options`, if given.
+
+    A refusal begins with the argument that it refuses, ``dt: expected ...``.
+    """
 
     def there(name: str) -> bool:
         return name in FLAGS and (options is None or FLAGS[name] in options)
@@ -96,7 +100,7 @@ def translate(text: str, options: Collection[str] | None = None) -> str:
     for call, said in _CALLS:
         text = call.sub(said, text)
     text = _HINT.sub(flag, text)
-    first = _ARGUMENT.match(text)
+    first = _ARGUMENT.match(text) if refusal else None
     if first and there(first["name"]):
         text = FLAGS[first["name"]] + text[len(first["name"]) :]
     return text

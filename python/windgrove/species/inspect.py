@@ -13,6 +13,8 @@ from .load import load_species
 from .species import LEVELS, Species
 
 CLAIM_TOLERANCE = 0.02
+# One beta serves a modest range of sizes; within a quarter f_n is off by less than that.
+SIZE_RANGE = 1.25
 PRODUCTION_ZETA = (0.05, 0.15)  # GPU Zen 4, section 3.3.1
 
 
@@ -86,28 +88,39 @@ def check_species(path: str | os.PathLike[str], *, claims: bool = True) -> Speci
 
 
 def _remarks(species: Species) -> list[str]:
-    found = []
-    if species.trunk.beta < 1e4 or species.trunk.beta > 1e7:
-        found.append(
-            f"trunk.beta: {species.trunk.beta:g} kg m^-1 s^-2 is far from the 1e5 to 1e6 that "
-            "realistic trunks need; is the unit SI?"
-        )
+    found = unit_remarks(species)
     for name in LEVELS:
         zeta = species.level(name).zeta
-        if not PRODUCTION_ZETA[0] <= zeta <= PRODUCTION_ZETA[1]:
-            word = "overdamped" if zeta >= 1 else "outside the usual 0.05 to 0.15"
-            found.append(f"{name}.zeta: {zeta:g} is {word}")
+        if zeta < 1 and not PRODUCTION_ZETA[0] <= zeta <= PRODUCTION_ZETA[1]:
+            found.append(f"{name}.zeta: {zeta:g} is outside the usual 0.05 to 0.15")
     if not species.provenance.source:
         found.append("provenance.source: is empty; nobody can tell where the numbers come from")
     if species.provenance.tree_height is None:
         found.append("provenance.tree_height: is missing; one beta fits a modest range of sizes")
     elif species.growth is not None:
         low, high = species.provenance.tree_height
-        if not low <= species.growth.height <= high:
+        if not low / SIZE_RANGE <= species.growth.height <= high * SIZE_RANGE:
+            sizes = f"{low:.3g} m" if low == high else f"{low:.3g} to {high:.3g} m"
             found.append(
-                f"growth.height: {species.growth.height:g} m is outside the "
-                f"{low:g} to {high:g} m of provenance.tree_height"
+                f"growth.height: grow_tree grows {species.growth.height:.3g} m, the values are "
+                f"for {sizes} (provenance.tree_height); height= grows one of them"
             )
     if species.growth is None:
         found.append("growth: is missing; grow_tree cannot grow it and claims cannot be checked")
+    return found
+
+
+def unit_remarks(species: Species) -> list[str]:
+    """What looks like a slip of units: a beta in other units, a damping ratio in per cent."""
+    found = []
+    beta = species.trunk.beta
+    if not 1e4 <= beta <= 1e7:
+        found.append(
+            f"trunk.beta: {beta:g} kg m^-1 s^-2 is far from the 1e5 to 2e6 of the shipped "
+            "presets; is the unit SI?"
+        )
+    for name in LEVELS:
+        zeta = species.level(name).zeta
+        if zeta >= 1:
+            found.append(f"{name}.zeta: {zeta:g} is overdamped; {zeta:g} % would be {zeta / 100:g}")
     return found

@@ -342,10 +342,14 @@ def _refuse_clamped(problem: _Problem, species: Species) -> None:
         which = model.members(target.tree, target.level)
         if np.median(p.stiffness[which] * model.dt**2 / p.mass[which]) > 1:
             raise CalibrationError(
-                f"{target.label}: {target.value:.4g} {target.unit} is only met by clamped springs: "
+                f"{target.label}: {_with_unit(target)} is only met by clamped springs: "
                 f"a step of {model.dt:.4g} s clamps everything above "
                 f"{1 / (2 * np.pi * model.dt):.3g} Hz; use a shorter dt, substeps, or match='set'"
             )
+
+
+def _with_unit(target: Target) -> str:
+    return f"{target.value:.4g}" + ("" if target.unit == "1" else f" {target.unit}")
 
 
 def _refuse_unreached(problem: _Problem, fit: Any, predicted: Sequence[float]) -> None:
@@ -360,7 +364,7 @@ def _refuse_unreached(problem: _Problem, fit: Any, predicted: Sequence[float]) -
         return
     target, value = max(missed, key=lambda pair: abs(np.log(pair[1] / pair[0].value)))
     raise CalibrationError(
-        f"{target.label}: asked {target.value:.4g} {target.unit}, the nearest the model comes is "
+        f"{target.label}: asked {_with_unit(target)}, the nearest the model comes is "
         f"{value:.4g}: {_reason(problem, fit, target)}"
     )
 

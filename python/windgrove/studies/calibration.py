@@ -193,7 +193,7 @@ class Calibration:
             low, high = (_number(value) for value in e.interval)
             lines.append(
                 f"{e.name:<22}{_number(e.value):>12}{low:>12}{high:>12}{_number(e.start):>12}  "
-                f"{e.unit}" + (f"; with it {', '.join(e.tied)}" if e.tied else "")
+                f"{_unit(e.unit)}" + (f"; with it {', '.join(e.tied)}" if e.tied else "")
             )
         return lines
 
@@ -203,7 +203,7 @@ class Calibration:
             seen = [_number(v) for v in (t.target, t.predicted, t.realised)]
             lines.append(
                 f"{t.label:<46}{seen[0]:>10}{seen[1]:>10}{seen[2]:>10}"
-                f"{_number(t.simulated):>11}  {t.unit}"
+                f"{_number(t.simulated):>11}  {_unit(t.unit)}".rstrip()
             )
         return lines
 
@@ -246,3 +246,8 @@ def _number(value: float) -> str:
     if np.isnan(value):
         return "-"
     return f"{value:.4g}"
+
+
+def _unit(unit: str) -> str:
+    """A number without a unit has none; "1" beside it would read as another number."""
+    return "" if unit == "1" else unit
