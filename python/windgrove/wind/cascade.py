@@ -12,16 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _kernels, checks, kernels
+from ..recording.interrupts import patient_interrupts
+from .arguments import cell_counts, effector_of, read_only
 from .effectors import Blast, Effector, force_tables
+from .finite import refuse_what_is_not_finite, slab_is_finite
 from .grids import Grid, WindState
 from .inflow import Inflow, Turbulence, prevailing_source, turbulence_of
-from .marking import Markers
+from .marking import Markers, Marks
 from .profile import HeightProfile, height_profile
 from .protocol import Prevailing, WindView
 from .residual import BANDS, residual_of_grids
 from .shelter import Shelter, shelter_of, spread
 from .solids import Solid, as_solid
 from .solvers import Projection, projection_of
+from .states import checked_state, parameters_of, refuse_another
+from .stepping import Plan, once, take
 from .vtkhdf import WindRecorder, recorded_levels
 
 if TYPE_CHECKING:
@@ -86,8 +91,7 @@ class Wind:
     Notes
     -----
     Equations and sources: ``docs/numerics/cascade.md`` and ``windgrove/cascade.h``. NaN anywhere in
-    the prevailing wind is refused; a velocity that is not finite, written by the caller through
-    `restore`, spreads with the flow.
+    the prevailing wind, and more than 1e8 m/s of it or of a force in one step, is refused.
 
     Examples
     --------
@@ -129,8 +133,7 @@ class Wind:
         effectors = checks.items(effectors, "effectors")
         given = dict(locals())
         self._given = {name: given[name] for name in given.keys() - {"self", "threads"}}
-        self._cells = _cell_counts(cells)
-        self._dt = checks.number(dt, "dt", above=0.0)
+        self._cells = cell_counts(cells)
         self._vorticity = checks.number(vorticity, "vorticity", low=0.0)
         self._advection = checks.choice(advection, "advection", ADVECTIONS)
         self._outside = checks.choice(outside, "outside", ("prevailing", "mean"))
@@ -139,11 +142,13 @@ class Wind:
         self._seed = checks.integer(seed, "seed", low=0, high=2**64 - 1)
         self._start = checks.number(start_time, "start_time")
         self._steps = 0
+        self._parameters: dict[str, Any] | None = None
         self._recorders: list[WindRecorder] = []
         count = checks.integer(levels, "levels", low=1, high=MAX_LEVELS)
         size = checks.spacing(cell_size, "cell_size")
+        self._dt = checks.time_step(dt, size)
         self._projection = projection_of(projection)
-        self._effectors = tuple(_effector(e) for e in effectors)
+        self._effectors = tuple(effector_of(e) for e in effectors)
         options = {
             "ground": ground,
             "reference_height": reference_height,
@@ -172,9 +177,10 @@ class Wind:
     def _begin(self, focus: NDArray[np.float64]) -> None:
         for grid, low in zip(self._grids, self._place(focus), strict=True):
             grid.low[:] = low
-        self._markers.mark(self._lows(), self.time, self._dt)
+        self._markers.apply(self._markers.plan(self._lows(), self.time, self._dt))
         self._fill()
         self._markers.hold()
+        refuse_what_is_not_finite(self._grids, self._steps, self.time)
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -219,7 +225,7 @@ class Wind:
 
     @effectors.setter
     def effectors(self, value: Iterable[Effector]) -> None:
-        self._effectors = tuple(_effector(e) for e in checks.items(value, "effectors"))
+        self._effectors = tuple(effector_of(e) for e in checks.items(value, "effectors"))
 
     @property
     def shelter(self) -> Shelter | None:
@@ -242,15 +248,15 @@ class Wind:
 
     def velocity(self, level: int = 0) -> NDArray[np.float32]:
         """Live, read-only velocity (3, nz+2, ny+2, nx+2) of a grid with its border [m/s]."""
-        return _read_only(self._grid(level).velocity)
+        return read_only(self._grid(level).velocity)
 
     def pressure(self, level: int = 0) -> NDArray[np.float32]:
         """Live, read-only potential phi (nz+2, ny+2, nx+2) of the last projection [m^2/s]."""
-        return _read_only(self._grid(level).pressure)
+        return read_only(self._grid(level).pressure)
 
     def solid(self, level: int = 0) -> NDArray[np.bool_]:
         """Live, read-only markers (nz+2, ny+2, nx+2): True where a cell is solid."""
-        return _read_only(self._grid(level).solid)
+        return read_only(self._grid(level).solid)
 
     def origin(self, level: int = 0) -> tuple[float, float, float]:
         """Low corner (x, y, z) of cell [0, 0, 0], a border cell [m]."""
@@ -298,18 +304,59 @@ class Wind:
     # -- stepping --------------------------------------------------------------------------------
 
     def step(self, focus: ArrayLike | None = None) -> None:
-        """Advance by dt; with `focus` [m] the grids follow it first, by whole cells."""
+        """Advance by dt; with `focus` [m] the grids follow it first, by whole cells.
+
+        A step is taken whole or not at all. What a prevailing wind, a solid's motion or an effector
+        raises leaves the wind where it was; Ctrl-C is answered when the step is done.
+
+        Raises
+        ------
+        FloatingPointError
+            The air is not finite any more: step, level and cell are named. Looked for in a slab of
+            one grid each step, so that it may come some steps late.
+        """
         lows = None if focus is None else self._place(checks.vector(focus, "focus"))
-        begin, self._steps = self.time, self._steps + 1
-        try:
-            self._inflow.advance(self.time, self._dt)
-        except BaseException:
-            self._steps -= 1
-            raise
-        self._move(lows)
-        self._run(begin)
-        for recorder in self._recorders:
-            recorder.stepped(self.time)
+        with patient_interrupts():
+            missed = take(self._plan(lows), self._go, self._inflow)
+            if not slab_is_finite(self._grids, self._steps):
+                refuse_what_is_not_finite(self._grids, self._steps, self.time)
+            for recorder in self._recorders:
+                recorder.stepped(self.time)
+        if missed is not None:
+            self._projection.warn(missed)
+
+    def _plan(self, lows: NDArray[np.int64] | None, *, unprojected: bool = False) -> Plan:
+        """All of a step that can raise; nothing of the wind is changed."""
+        end = self._start + (self._steps + 1) * self._dt
+        here = self._lows()
+        moved = lows is not None and bool((lows != here).any())
+        target = here if lows is None else lows
+        place = self._inflow.ahead(end, self._dt)
+        marks = self._markers.plan(target, end, self._dt)
+        self._projection.refuse_solids(self._markers.planned(marks))
+        return Plan(
+            self._steps + 1,
+            target if moved else None,
+            place,
+            marks,
+            *force_tables(self._effectors, self.time, end),
+            unprojected,
+            [],
+            [],
+        )
+
+    def _go(self, plan: Plan) -> None:
+        """The stages of a step; see `stepping.take`."""
+        self._inflow.go(plan.place)
+        self._move(plan.lows, plan.marks, plan.moved)
+        once(
+            plan.done,
+            _kernels.cascade_step,
+            lambda: (*self._work(plan.unprojected), plan.effectors, plan.blasts, self._threads),
+        )
+        if len(plan.blasts):
+            self._markers.hold()
+        self._steps = plan.steps
 
     def residual(self, bands: Sequence[float] = BANDS) -> xr.Dataset:
         """What the next step's projection leaves of the divergence, by scale; the wind stays.
@@ -336,10 +383,7 @@ class Wind:
         """
         ahead = self.copy()
         ahead.effectors = tuple(e for e in self._effectors if not isinstance(e, Blast))
-        ahead._steps += 1
-        ahead._inflow.advance(ahead.time, self._dt)
-        ahead._move(None)
-        ahead._run(self.time, unprojected=True)
+        take(ahead._plan(None, unprojected=True), ahead._go, ahead._inflow)
         return residual_of_grids(ahead._grids, self._projection, bands, self._threads)
 
     def _place(self, focus: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -357,27 +401,30 @@ class Wind:
                 grid.fields, self._inflow.outside, self._inflow.noise, True, self._threads
             )
 
-    def _move(self, lows: NDArray[np.int64] | None) -> None:
+    def _move(
+        self,
+        lows: NDArray[np.int64] | None,
+        marks: Marks | None = None,
+        moved: list[Any] | None = None,
+    ) -> None:
         """Stages 1 and 2: the inflow, and the grids to their places."""
-        here = self._lows()
-        moved = lows is not None and bool((lows != here).any())
-        target = here if lows is None else lows
-        marked = self._markers.mark(target, self.time, self._dt)
-        _kernels.cascade_move(
-            tuple(grid.fields for grid in self._grids),
-            target if moved else None,
-            self._inflow.outside,
-            self._inflow.noise,
-            self._threads,
+        if lows is not None and marks is None:
+            marks = self._markers.plan(lows, self.time, self._dt)
+        marked = self._markers.apply(marks)
+        grids = tuple(grid.fields for grid in self._grids)
+        inflow = self._inflow.outside, self._inflow.noise
+        once(
+            [] if moved is None else moved,
+            _kernels.cascade_move,
+            lambda: (grids, lows, *inflow, self._threads),
         )
         if marked:
             self._markers.hold()
-        if moved and self._shelter is not None:
+        if lows is not None and self._shelter is not None:
             self._spread()
 
-    def _run(self, begin: float, *, unprojected: bool = False) -> None:
-        """Stages 3 to 8, or to 7."""
-        effectors, blasts = force_tables(self._effectors, begin, self.time)
+    def _work(self, unprojected: bool) -> tuple[Any, Any, Any]:
+        """Grids, options and work space of stages 3 to 8, or to 7."""
         grids = tuple(grid.fields for grid in self._grids)
         options = (
             self._dt,
@@ -391,16 +438,9 @@ class Wind:
         if needs != self._scratch_for:
             size = _kernels.cascade_scratch_size(grids, options)
             self._scratch, self._scratch_for = np.zeros(size, np.uint8), needs
-        work = (
-            tuple(grid.other for grid in self._grids),
-            tuple(grid.drag for grid in self._grids),
-            self._scratch,
-        )
-        missed = _kernels.cascade_step(grids, options, work, effectors, blasts, self._threads)
-        if len(blasts):
-            self._markers.hold()
-        if missed is not None:
-            self._projection.warn(missed)
+        others = tuple(grid.other for grid in self._grids)
+        drags = tuple(grid.drag for grid in self._grids)
+        return grids, options, (others, drags, self._scratch)
 
     # -- saving ----------------------------------------------------------------------------------
 
@@ -414,24 +454,39 @@ class Wind:
             velocity=tuple(grid.velocity.copy() for grid in self._grids),
             pressure=tuple(grid.pressure.copy() for grid in self._grids),
             shelter=self._shelter,
+            parameters=self._identity(),
         )
 
+    def _identity(self) -> dict[str, Any]:
+        if self._parameters is None:
+            self._parameters = parameters_of(self.describe(), self.solids)
+        return self._parameters
+
     def restore(self, state: WindState) -> None:
-        """Go back (or on) to a `state` of a wind with the same grids and parameters."""
-        if not isinstance(state, WindState):
-            raise TypeError(f"state: expected a WindState, got {type(state).__name__}")
-        shapes = [v.shape for v in state.velocity]
-        if shapes != [grid.velocity.shape for grid in self._grids]:
-            raise ValueError(f"state: its grids {shapes} are not those of this wind")
-        self._steps, self._start = state.steps, state.start_time
-        self._inflow.restore(state.drift, self.time)
-        for grid, low in zip(self._grids, state.low, strict=True):
-            grid.low[:] = low
-        self._markers.mark(self._lows(), self.time, self._dt)
-        for level, grid in enumerate(self._grids):
-            np.copyto(grid.velocity, state.velocity[level])
-            np.copyto(grid.pressure, state.pressure[level])
-        self.shelter = state.shelter
+        """Go back (or on) to a `state` of a wind with the same grids and parameters.
+
+        The state is checked whole before anything of the wind changes.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Naming what does not fit: an array's shape or a value that is not finite, grids that do
+            not lie inside each other, or a parameter of the wind that the state is of.
+        """
+        state = checked_state(state, self._grids)
+        refuse_another(state, self._identity())
+        time = state.start_time + state.steps * self._dt
+        outside, shelter = self._inflow.outside_at(time), shelter_of(state.shelter)
+        marks = self._markers.plan(state.low, time, self._dt)
+        with patient_interrupts():
+            self._steps, self._start = state.steps, state.start_time
+            self._inflow.go((outside, state.drift))
+            self._markers.apply(marks)
+            for level, grid in enumerate(self._grids):
+                grid.low[:] = state.low[level]
+                np.copyto(grid.velocity, state.velocity[level])
+                np.copyto(grid.pressure, state.pressure[level])
+            self.shelter = shelter
 
     def __getstate__(self) -> dict[str, Any]:
         # Work space is made anew where it is needed; a copy does not write to the same files.
@@ -443,8 +498,11 @@ class Wind:
         return self.__dict__ | dropped
 
     def copy(self) -> Wind:
-        """An independent wind in the same state."""
+        """An independent wind in the same state; `copy.copy` and `copy.deepcopy` make it too."""
         return copy.deepcopy(self)
+
+    def __copy__(self) -> Wind:
+        return self.copy()
 
     def record(
         self,
@@ -537,26 +595,3 @@ class Wind:
             f"Wind({self._inflow.source!r}, cells={self._cells}, levels={self.levels}, "
             f"cell_size={self._grids[0].spacing:g}, time={self.time:g})"
         )
-
-
-def _read_only(values: NDArray[Any]) -> NDArray[Any]:
-    view = values.view()
-    view.flags.writeable = False
-    return view
-
-
-def _cell_counts(cells: Any) -> tuple[int, int, int]:
-    if not isinstance(cells, (tuple, list, np.ndarray)) or len(cells) != 3:
-        raise ValueError(f"cells: expected three counts (nx, ny, nz), got {cells!r}")
-    x, y, z = (checks.integer(n, "cells", low=4, high=32766) for n in cells)
-    if x % 2 or y % 2 or z % 2:
-        raise ValueError(f"cells: expected even counts of at least 4, got {(x, y, z)}")
-    return x, y, z
-
-
-def _effector(value: Any) -> Effector:
-    if not isinstance(value, Effector):
-        raise TypeError(
-            f"effectors: expected LinearForce, Blast, Vortex or Rotor, got {type(value).__name__}"
-        )
-    return value

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import checks
+from .grids import LARGEST_SPEED
 
 Vector = tuple[float, float, float]
 COLUMNS = 13  # of a row for the C code: kind, start, end, direction, radius, half length, a
@@ -65,7 +66,11 @@ class Effector:
         set_field = object.__setattr__
         set_field(self, "position", _vector(self.position, "position"))
         set_field(self, "velocity", _vector(self.velocity, "velocity"))
-        set_field(self, "radius", checks.number(self.radius, "radius", above=0.0))
+        set_field(
+            self,
+            "radius",
+            checks.number(self.radius, "radius", above=0.0, low=checks.SMALLEST_CELL),
+        )
         set_field(self, "start", checks.number(self.start, "start"))
         if not (isinstance(self.duration, float) and self.duration == math.inf):
             set_field(self, "duration", checks.number(self.duration, "duration", above=0.0))
@@ -182,7 +187,7 @@ class Vortex(Effector):
         checks.number(self.acceleration, "acceleration")
         object.__setattr__(self, "axis", _unit(self.axis, "axis"))
         if self.half_length is not None:
-            checks.number(self.half_length, "half_length", above=0.0)
+            checks.number(self.half_length, "half_length", above=0.0, low=checks.SMALLEST_CELL)
 
     def row(self, begin: float, end: float) -> NDArray[np.float64] | None:
         times = self.active(begin, end)
@@ -231,7 +236,7 @@ class Rotor(Effector):
         checks.number(self.air_density, "air_density", above=0.0)
         object.__setattr__(self, "direction", _unit(self.direction, "direction"))
         if self.half_length is not None:
-            checks.number(self.half_length, "half_length", above=0.0)
+            checks.number(self.half_length, "half_length", above=0.0, low=checks.SMALLEST_CELL)
 
     @property
     def acceleration(self) -> float:
@@ -289,15 +294,29 @@ class Blast(Effector):
         return np.array([*centre, self.radius, share * self.speed])
 
 
+def _bounded(
+    row: NDArray[np.float64], speed: float, number: int, effector: Effector
+) -> NDArray[np.float64]:
+    name = f"effectors[{number}]: {type(effector).__name__}"
+    if not np.isfinite(row).all():
+        raise ValueError(f"{name}: its place or its force is not a finite number")
+    if not speed <= LARGEST_SPEED:
+        raise ValueError(
+            f"{name}: {speed:g} m/s in one step; expected at most {LARGEST_SPEED:g} m/s"
+        )
+    return row
+
+
 def force_tables(
     effectors: Iterable[Effector], begin: float, end: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rows of all forces and of all sources of air that act between two times, for the C code."""
     rows, sources = [], []
-    for effector in effectors:
-        row, source = effector.row(begin, end), effector.source(begin, end)
+    for number, effector in enumerate(effectors):
+        with np.errstate(all="ignore"):
+            row, source = effector.row(begin, end), effector.source(begin, end)
         if row is not None:
-            rows.append(row)
+            rows.append(_bounded(row, abs(row[-1]) * (end - begin), number, effector))
         if source is not None:
-            sources.append(source)
+            sources.append(_bounded(source, abs(source[-1]), number, effector))
     return np.array(rows).reshape(-1, COLUMNS), np.array(sources).reshape(-1, BLAST_COLUMNS)

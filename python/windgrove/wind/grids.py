@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from .protocol import GridView
 
 if TYPE_CHECKING:
     from .shelter import Shelter
+
+
+LARGEST_SPEED = 1e8  # m/s; what blows in, or one step's force adds: far within float32
 
 
 class Grid:
@@ -64,6 +68,9 @@ class WindState:
     velocity, pressure : tuple of arrays
         Finest first, with their borders [m/s, m^2/s].
     shelter : Shelter or None
+    parameters : mapping or None
+        Those of the wind that it is of; `Wind.restore` refuses it where they differ. None, as in
+        states that older versions saved, leaves that to the caller.
     """
 
     steps: int
@@ -73,3 +80,4 @@ class WindState:
     velocity: tuple[NDArray[np.float32], ...]
     pressure: tuple[NDArray[np.float32], ...]
     shelter: Shelter | None = None
+    parameters: Mapping[str, Any] | None = None

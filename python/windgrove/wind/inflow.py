@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _kernels, checks
+from .grids import LARGEST_SPEED
 from .profile import HeightProfile, height_profile
 from .protocol import Prevailing
 from .sources import UniformSource, UniformWind
@@ -50,6 +52,9 @@ class Turbulence:
             checks.number(self.scale, "scale", above=0.0)
         if self.speed is not None:
             checks.number(self.speed, "speed", low=0.0)
+
+
+Place = tuple[Prevailing, NDArray[np.float64]]
 
 
 class CallableWind(UniformSource):
@@ -128,27 +133,62 @@ class Inflow:
         self.turbulence = turbulence
         self.table = np.empty((3, 512), np.uint8)
         _kernels.noise_table(seed, self.table)
-        self.outside: Prevailing = source.prevailing(time)
-        self.drift = np.mod(self._drift_rate() * time, PERIOD)
+        self.outside = self.outside_at(time)
+        self.drift = self._drifted(np.zeros(3), self.outside, time)
 
-    def _drift_rate(self) -> NDArray[np.float64]:
-        velocity = np.array(self.outside.velocity)
-        if self.turbulence.speed is not None:
-            speed = float(np.linalg.norm(velocity))
-            if speed > 0.0:
-                velocity = velocity * (self.turbulence.speed / speed)
+    def outside_at(self, time: float) -> Prevailing:
+        """The prevailing wind of a time, which must be one that float32 air can follow."""
+        outside = self.source.prevailing(time)
+        speed = math.hypot(*outside.velocity)
+        if not speed <= LARGEST_SPEED:
+            raise ValueError(
+                f"prevailing: {speed:g} m/s at {time:g} s; expected at most {LARGEST_SPEED:g}"
+            )
+        strength = self.turbulence.strength
+        if not strength * speed <= LARGEST_SPEED:
+            raise ValueError(
+                f"turbulence: a strength of {strength:g} makes {strength * speed:g} m/s of a wind "
+                f"of {speed:g}; expected at most {LARGEST_SPEED:g}"
+            )
+        return outside
+
+    def _drifted(
+        self, drift: NDArray[np.float64], outside: Prevailing, seconds: float
+    ) -> NDArray[np.float64]:
+        velocity = np.array(outside.velocity)
         assert self.turbulence.scale is not None
-        return velocity / self.turbulence.scale
+        with np.errstate(all="ignore"):
+            if self.turbulence.speed is not None:
+                speed = float(np.linalg.norm(velocity))
+                if speed > 0.0:
+                    velocity = velocity * (self.turbulence.speed / speed)
+            way = velocity / self.turbulence.scale * seconds
+            drifted = np.mod(drift + way, PERIOD)
+        if not np.isfinite(drifted).all():
+            raise ValueError(
+                f"turbulence: its lattice of {self.turbulence.scale:g} m drifts further in "
+                f"{seconds:g} s than can be told; choose a larger scale, or a smaller speed, "
+                "start_time or dt"
+            )
+        return drifted
+
+    def ahead(self, time: float, dt: float) -> Place:
+        """Where it is at `time`, `dt` after the present place. Nothing is changed."""
+        outside = self.outside_at(time)
+        return outside, self._drifted(self.drift, outside, dt)
+
+    @property
+    def place(self) -> Place:
+        """The wind outside, and the drift of the noise."""
+        return self.outside, self.drift
+
+    def go(self, place: Place) -> None:
+        """Takes a place over."""
+        self.outside, self.drift = place
 
     def advance(self, time: float, dt: float) -> None:
         """Goes on to `time`, `dt` after the last."""
-        self.outside = self.source.prevailing(time)
-        self.drift = np.mod(self.drift + self._drift_rate() * dt, PERIOD)
-
-    def restore(self, drift: NDArray[np.float64], time: float) -> None:
-        """Goes to a saved place at `time`."""
-        self.outside = self.source.prevailing(time)
-        self.drift = np.array(drift, dtype=np.float64)
+        self.go(self.ahead(time, dt))
 
     @property
     def noise(self) -> tuple[NDArray[np.uint8], float, float, NDArray[np.float64]] | None:

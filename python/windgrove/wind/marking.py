@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +12,23 @@ from .grids import Grid
 from .solids import Cells, Solid
 
 Region = tuple[slice, slice, slice]
+
+
+class Marks(NamedTuple):
+    """Markers worked out for a place of the grids.
+
+    Attributes
+    ----------
+    lows : (levels, 3) array
+    fixed : dict
+        Those of resting solids, for the levels that came to a new place.
+    moving : list
+        Level, cells and velocity of each moving solid.
+    """
+
+    lows: NDArray[np.int64]
+    fixed: dict[int, NDArray[np.bool_]]
+    moving: list[tuple[int, NDArray[np.bool_], NDArray[np.float64]]]
 
 
 class Markers:
@@ -25,67 +45,96 @@ class Markers:
         self._grids = grids
         self._fixed = [np.zeros_like(grid.solid) for grid in grids] if solids else []
         self._low: list[NDArray[np.int64] | None] = [None] * len(grids)
-        self._speeds: list[tuple[NDArray[np.bool_], NDArray[np.float64]]] = []
-        self._levels_of_speed: list[int] = []
+        self._held: list[tuple[int, NDArray[np.bool_], NDArray[np.float64]]] = []
 
-    def mark(self, lows: NDArray[np.int64], time: float, dt: float) -> bool:
-        """Marks the grids for their places `lows`; whether any marker may have changed."""
+    def plan(self, lows: NDArray[np.int64], time: float, dt: float) -> Marks | None:
+        """The markers for the grids at `lows`. Nothing is changed, whatever a solid raises."""
         if not self.solids:
+            return None
+        fixed, moving = {}, []
+        for level, low in enumerate(lows):
+            shifted = self._shifted(level, low, time)
+            if shifted is not None:
+                fixed[level] = shifted
+            moving += self._moved(level, low, time, dt)
+        return Marks(lows.copy(), fixed, moving)
+
+    def planned(self, marks: Marks | None) -> Iterator[NDArray[np.bool_]]:
+        """The markers of each grid as `apply` would leave them."""
+        for level in range(len(self._grids) if marks is not None else 0):
+            assert marks is not None
+            solid = marks.fixed.get(level, self._fixed[level]).copy()
+            for of, cells, _ in marks.moving:
+                if of == level:
+                    solid |= cells
+            yield solid
+
+    def apply(self, marks: Marks | None) -> bool:
+        """Takes a plan over; whether any marker may have changed. Doing so twice is harmless."""
+        if marks is None:
             return False
-        changed = bool(self._moving)
-        self._speeds, self._levels_of_speed = [], []
+        self._held = [(level, cells, velocity) for level, cells, velocity in marks.moving]
         for level, grid in enumerate(self._grids):
-            if self._shift(level, lows[level], time) or self._moving:
-                changed = True
-                np.copyto(grid.solid, self._fixed[level])
-                self._mark_moving(level, lows[level], time, dt)
-                grid.has_solid = bool(grid.solid.any())
-        return changed
+            if level in marks.fixed:
+                self._fixed[level], self._low[level] = marks.fixed[level], marks.lows[level].copy()
+            elif not self._moving:
+                continue
+            np.copyto(grid.solid, self._fixed[level])
+            for of, cells, _ in marks.moving:
+                if of == level:
+                    grid.solid |= cells
+            grid.has_solid = bool(grid.solid.any())
+        return bool(marks.fixed) or bool(self._moving)
 
     def hold(self) -> None:
         """Writes the solids' velocity into their cells: 0 where they rest."""
         for grid in self._grids:
             if grid.has_solid:
                 np.copyto(grid.velocity, np.float32(0), where=grid.solid)
-        for level, (cells, velocity) in zip(self._levels_of_speed, self._speeds, strict=True):
+        for level, cells, velocity in self._held:
             for component in range(3):
                 self._grids[level].velocity[component][cells] = velocity[component]
 
-    def _shift(self, level: int, low: NDArray[np.int64], time: float) -> bool:
-        """Brings the markers of resting solids to a new place; False where it is the old one."""
+    def _shifted(self, level: int, low: NDArray[np.int64], time: float) -> NDArray[np.bool_] | None:
+        """The markers of resting solids at a new place; None where it is the old one."""
         before = self._low[level]
         if before is not None and np.array_equal(before, low):
-            return False
-        fixed = self._fixed[level]
-        old = fixed.copy()
-        kept = None if before is None else _overlap(low - before, fixed.shape)
-        self._low[level] = low.copy()
+            return None
+        old = self._fixed[level]
+        kept = None if before is None else _overlap(low - before, old.shape)
+        fixed = np.empty_like(old)
         if kept is None:
-            self._mark_resting(level, (slice(None),) * 3, time)
-            return True
+            self._mark_resting(fixed, level, low, (slice(None),) * 3, time)
+            return fixed
         to, source = kept
         fixed[to] = old[source]
         for region in _around(to, fixed.shape):
-            self._mark_resting(level, region, time)
-        return True
+            self._mark_resting(fixed, level, low, region, time)
+        return fixed
 
-    def _mark_resting(self, level: int, region: Region, time: float) -> None:
-        low = self._low[level]
-        assert low is not None
-        target = self._fixed[level][region]
+    def _mark_resting(
+        self,
+        fixed: NDArray[np.bool_],
+        level: int,
+        low: NDArray[np.int64],
+        region: Region,
+        time: float,
+    ) -> None:
+        target = fixed[region]
         target[...] = False
-        cells = _cells(low, region, self._fixed[level].shape)
+        cells = _cells(low, region, fixed.shape)
         for solid in self._resting:
             target |= solid.mark(cells, self._grids[level].spacing, time)
 
-    def _mark_moving(self, level: int, low: NDArray[np.int64], time: float, dt: float) -> None:
+    def _moved(
+        self, level: int, low: NDArray[np.int64], time: float, dt: float
+    ) -> list[tuple[int, NDArray[np.bool_], NDArray[np.float64]]]:
         grid = self._grids[level]
         cells = _cells(low, (slice(None),) * 3, grid.solid.shape)
-        for solid in self._moving:
-            marked = solid.mark(cells, grid.spacing, time)
-            grid.solid |= marked
-            self._speeds.append((marked, solid.velocity_at(time, dt)))
-            self._levels_of_speed.append(level)
+        return [
+            (level, solid.mark(cells, grid.spacing, time), solid.velocity_at(time, dt))
+            for solid in self._moving
+        ]
 
 
 def _cells(low: NDArray[np.int64], region: Region, shape: tuple[int, ...]) -> Cells:

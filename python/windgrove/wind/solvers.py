@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import checks
 from ..errors import NotConverged
@@ -63,10 +67,6 @@ class Projection:
         method = self.method
         if method == "exact":
             method = "pcg" if solid else "direct"
-        elif method == "direct" and (solid or (grid.has_solid and self._compact)):
-            raise ValueError(
-                "projection: 'direct' needs grids without solid cells; 'quality' and 'pcg' do not"
-            )
         assert self.discretisation is not None and self.iterations is not None
         return (
             METHODS.index(method),
@@ -74,6 +74,17 @@ class Projection:
             self.iterations,
             self.tolerance or 0.0,
         )
+
+    def refuse_solids(self, solids: Iterable[NDArray[np.bool_]]) -> None:
+        """Raises ValueError where the method does not go with the markers of a grid."""
+        if self.method != "direct":
+            return
+        for solid in solids:
+            if solid[(slice(1, -1),) * 3].any() or (self._compact and solid.any()):
+                raise ValueError(
+                    "projection: 'direct' needs grids without solid cells; 'quality' and 'pcg' "
+                    "do not"
+                )
 
     def options(self, grid: Grid) -> dict[str, Any]:
         """The same for `kernels.project`."""
