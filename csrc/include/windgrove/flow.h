@@ -163,9 +163,9 @@ WG_API wg_status wg_wind_sample(
 
 /// The velocities of a grid with the components of a cell side by side, for wg_grid_view.cells.
 ///
-/// A sample reads eight cells; so they lie in a third of the cache lines. Making them costs as much
-/// as some 30 000 samples of a grid of 45 000 cells, and pays from about a sample a cell on. Samples
-/// have the same bits with and without.
+/// A sample reads eight cells; so they lie in a third of the cache lines. Making them takes 1.5 ns a
+/// cell and saves some 3 ns a sample: it pays from about half a sample a cell on. Samples have the
+/// same bits with and without.
 /// @param out  [nz][ny][nx][4]: x, y, z and 0; 16-byte aligned
 /// @return WG_OK, or WG_ERR_VALUE for sizes out of range: then nothing is written.
 WG_API wg_status wg_wind_cells(const wg_grid_view* grid, float* out, const wg_exec* exec);
