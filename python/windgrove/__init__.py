@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .errors import Diverged, NotConverged, TreeFormatError
+from .errors import Diverged, NotConverged, TreeFormatError, UnusualValue
 
 # name -> module that defines it.
 _HOMES = {
@@ -70,6 +70,7 @@ __all__ = [
     "Diverged",
     "NotConverged",
     "TreeFormatError",
+    "UnusualValue",
     *sorted(_HOMES),
     *sorted(_MODULES),
 ]

@@ -61,6 +61,13 @@ class Diverged(ArithmeticError):
         return (Diverged, (self.step, self.instance, self.branch, self.parameter, self.hint))
 
 
+class UnusualValue(UserWarning):
+    """A value far from what trees and winds have, such as a slip of a unit; it is used as given."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
 class NotConverged(UserWarning):
     """An iteration reached its cap before its tolerance; the best result was returned.
 

@@ -592,3 +592,23 @@ def test_what_a_call_is_made_of_is_made_again_when_dt_wind_or_trees_change():
     for sway in (kept, again):
         sway.step(slow)
     assert_array_equal(kept.rotation, again.rotation)
+
+
+@pytest.mark.parametrize(
+    ("change", "speed", "dt", "said"),
+    [
+        ({}, 6, 1.0, r"dt: a step of 1 s .* is the unit s"),
+        ({}, 600, 1 / 30, r"wind: 600 m/s is above any storm"),
+        ({"trunk": {"zeta": 5.1}}, 6, 1 / 30, r"oak: trunk\.zeta 5\.1 is a ratio"),
+        ({"trunk": {"beta": 1.67}}, 6, 1 / 30, r"oak: trunk\.beta 1\.67 .* is the unit SI"),
+    ],
+)
+def test_a_slip_of_a_unit_is_said_before_the_run(change, speed, dt, said):
+    tree, species = wg.grow_tree("oak", seed=1), wg.load_species("oak").replace(**change)
+    gusts = wg.turbulent_wind((speed, 0, 0), intensity=0.0)
+    for wind in (wg.UniformWind((speed, 0, 0)), gusts):
+        with pytest.warns(wg.UnusualValue, match=said) as seen:
+            wg.simulate(wg.Sway(tree, species), wind, duration=dt, dt=dt, progress=False)
+        assert len(seen) == 1 and seen[0].filename == __file__
+    # Substeps shorten the step; what is in range runs without a word (warnings are errors here).
+    wg.simulate(wg.Sway(tree, "oak", substeps=10), duration=1.0, dt=1.0, progress=False)

@@ -1,0 +1,66 @@
+"""Values that run but are most likely slips of a unit: said once, before a run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnusualValue
+from ..species.species import LEVELS
+from ..wind.cascade import Wind
+from ..wind.recorded import RecordedWind
+from ..wind.sources import UniformWind
+from .sway import Sway
+
+LONGEST_STEP = 0.2  # s: a trunk of 0.5 Hz has ten such steps a swing
+STRONGEST_WIND = 100.0  # m/s; the strongest gust measured outside tornadoes is 113 (WMO)
+STRONGEST_DAMPING = 2.0
+BETA = (1e4, 1e7)  # kg m^-1 s^-2; realistic trunks need 1e5 to 1e6, stocky ones a little more
+
+
+def warn_of_slips(sway: Sway, wind: Any, dt: float) -> None:
+    """One `UnusualValue` for each value that is far from what trees and winds have, at the caller's caller."""
+    for message in (*_of_time(sway, dt), *_of_wind(wind), *_of_species(sway)):
+        warnings.warn(UnusualValue(message), stacklevel=3)
+
+
+def _of_time(sway: Sway, dt: float) -> Iterator[str]:
+    step = dt / sway.substeps
+    if step > LONGEST_STEP:
+        yield (
+            f"dt: a step of {step:g} s is longer than {LONGEST_STEP:g} s: springs faster than "
+            f"{1 / (2 * np.pi * step):.2g} Hz are limited by it; is the unit s? 1/30 is usual"
+        )
+
+
+def _of_wind(wind: Any) -> Iterator[str]:
+    source = wind.source if isinstance(wind, Wind) else wind
+    if isinstance(source, RecordedWind):
+        speed = float(np.linalg.norm(source.samples, axis=1).max())
+    elif isinstance(source, UniformWind):
+        speed = float(np.linalg.norm(source.sample([[0.0, 0.0, 10.0]], time=0.0)))
+    else:
+        return
+    if speed > STRONGEST_WIND:
+        yield f"wind: {speed:.4g} m/s is above any storm; is the unit m/s?"
+
+
+def _of_species(sway: Sway) -> Iterator[str]:
+    for species in {id(s): s for s in sway.species}.values():
+        low, high = BETA
+        beta = species.trunk.beta
+        if not low <= beta <= high:
+            yield (
+                f"{species.name}: trunk.beta {beta:g} kg m^-1 s^-2 is far from the 1e5 to 1e6 that "
+                "realistic trunks need; is the unit SI?"
+            )
+        for level in LEVELS:
+            zeta = species.level(level).zeta
+            if zeta > STRONGEST_DAMPING:
+                yield (
+                    f"{species.name}: {level}.zeta {zeta:g} is a ratio, not a percentage: 0.05 to "
+                    "0.15 is usual, from 1 on nothing swings"
+                )
