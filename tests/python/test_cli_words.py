@@ -171,7 +171,9 @@ def test_info_tells_winds_and_folders(capsys, tmp_path):
     with wind.record(tmp_path / "w.vtkhdf", levels=0):
         wind.step()
     assert cli.main(["info", str(tmp_path / "w.vtkhdf")]) == 0
-    assert "2 frames" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "2 frames" in shown and "4 x 4 x 4 points" in shown
+    assert "grids of a wind" in complaint(capsys, "plot", "spectrum", str(tmp_path / "w.vtkhdf"))
     assert cli.main(["info", str(tmp_path)]) == 0
     assert "2 file(s) not read" in capsys.readouterr().out
 

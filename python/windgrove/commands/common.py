@@ -56,9 +56,7 @@ def read_or_grow(options: argparse.Namespace) -> tuple[Tree, Species]:
         grown = grow_tree(species, seed=options.seed, foliage=not options.no_leaves, **size)
         return grown, species
     if options.height is not None:
-        raise ValueError(
-            "--height: is of a grown tree, and TREE_FILE is given; give one of the two"
-        )
+        raise ValueError("--height: is of a grown tree; leave out TREE_FILE or --height")
     return read_file(options.tree, species, options), species
 
 

@@ -122,7 +122,9 @@ def _recorded_wind(path: Path) -> dict[str, Any]:
         root = file["VTKHDF"]
         steps = root.get("Steps")
         times: Any = np.asarray(steps["Values"]) if steps is not None and "Values" in steps else []
-        size = np.asarray(root.attrs["WholeExtent"])[1::2] if "WholeExtent" in root.attrs else None
+        size = (
+            np.asarray(root.attrs["WholeExtent"])[1::2] + 1 if "WholeExtent" in root.attrs else None
+        )
     span = f"{len(times)} frames" + (
         f" from {float(times[0]):.4g} to {float(times[-1]):.4g} s" if len(times) else ""
     )
@@ -132,7 +134,7 @@ def _recorded_wind(path: Path) -> dict[str, Any]:
         "frames": len(times),
         "text": [
             f"{path}: a wind's grids over time (VTKHDF), {file_size(path)}",
-            f"  {span}" + ("" if size is None else f", {' x '.join(map(str, size))} cells"),
+            f"  {span}" + ("" if size is None else f", {' x '.join(map(str, size))} points"),
             "  ParaView and VTK read it; a tree's motion is in the .h5 recorded beside it",
         ],
     }

@@ -55,7 +55,7 @@ def open_recording(path: str | os.PathLike[str], *, live: bool = False) -> xr.Da
     dataset = _open_patiently(found, keywords)
     if "time" not in dataset.dims:
         dataset.close()
-        raise ValueError(f"{found}: not a recording: it has no time")
+        raise ValueError(f"{found}: not a recording: {_instead(found)}")
     _restore_texts(dataset, found, keywords)
     return dataset
 
@@ -91,6 +91,16 @@ def _open_patiently(path: Path, keywords: dict[str, Any]) -> xr.Dataset:
             clock.sleep(0.02)
         except ValueError as error:  # older h5netcdf: data without dimensions
             raise ValueError(f"{path}: not a recording: {error}") from error
+
+
+def _instead(path: Path) -> str:
+    """What a file without a time is."""
+    try:
+        with h5py.File(path, "r") as file:
+            grids = "VTKHDF" in file
+    except OSError:
+        grids = False
+    return "it holds the grids of a wind (VTKHDF)" if grids else "it has no time"
 
 
 def _open(path: Path, keywords: dict[str, Any]) -> xr.Dataset:
