@@ -159,7 +159,7 @@ def test_a_peak_that_is_no_sway_is_marked_and_explained(tmp_path, capsys):
     assert (turned & leaves).any() and not turned[0]
     row = next(line for line in shown.splitlines() if line.startswith("foliage"))
     assert f"{np.degrees(angle[leaves].max()):.3g}*" in row
-    assert f"{(turned & leaves).sum()} of {leaves.sum()} foliage: turned round" in shown
+    assert f"{(turned & leaves).sum()} of {leaves.sum()} leaf bundles: turned round" in shown
     thrown = int((leaves & (np.degrees(angle) > 60)).sum())
     assert "beyond 60 degrees at some time:" in shown and f"{thrown} of {leaves.sum()}" in shown
     # Springs as soft as these are bent by the wind whatever else is changed.

@@ -612,3 +612,33 @@ def test_a_slip_of_a_unit_is_said_before_the_run(change, speed, dt, said):
         assert len(seen) == 1 and seen[0].filename == __file__
     # Substeps shorten the step; what is in range runs without a word (warnings are errors here).
     wg.simulate(wg.Sway(tree, "oak", substeps=10), duration=1.0, dt=1.0, progress=False)
+
+
+def test_a_record_that_does_not_reach_the_tree_in_time_is_said():
+    sway = wg.Sway(wg.grow_tree("shrub", seed=1), "shrub")
+    small = {"cells": (8, 8, 8), "cell_size": 2.0, "levels": 3, "turbulence": 0.0}
+    calm = wg.turbulent_wind((0.8, 0, 0), intensity=0.2)
+    # Half of 8 cells of 8 m at 0.8 m/s.
+    with pytest.warns(wg.UnusualValue, match=r"about 40 s from the border .* the run is 0\.1 s"):
+        wg.simulate(sway, wg.Wind(calm, **small), duration=0.1, progress=False)
+    brisk = wg.turbulent_wind((6, 0, 0), intensity=0.2)
+    wg.simulate(sway, wg.Wind(brisk, **small), duration=0.1, progress=False)
+    wg.simulate(sway, calm, duration=0.1, progress=False)
+
+
+@pytest.mark.parametrize("state", ["float32", "packed"])
+def test_a_pickled_run_goes_on_to_the_last_bit(state):
+    tree = wg.grow_tree("birch", seed=1)
+
+    def start():
+        wind = wg.Wind((6, 0, 0), cells=(8, 8, 8), cell_size=2.0, levels=2, seed=3)
+        return wg.Sway(tree, "birch", at=[(0, 0, 0), (5, 1, 0)], state=state, seed=2), wind
+
+    whole = wg.simulate(*start(), duration=2.0, progress=False).rotation.to_numpy()
+    sway, wind = start()
+    first = wg.simulate(sway, wind, duration=0.9, progress=False).rotation.to_numpy()
+    sway, wind = pickle.loads(pickle.dumps((sway, wind)))
+    second = wg.simulate(sway, wind, duration=1.1, progress=False)
+    assert float(second.time[0]) == pytest.approx(0.9)
+    assert np.array_equal(first, whole[:28])
+    assert np.array_equal(second.rotation.to_numpy(), whole[27:])

@@ -101,7 +101,8 @@ def simulate(
         A state is not finite; what was recorded before stays in ``NAME.part``.
     UnusualValue
         A warning: a step above 0.2 s, a wind above 100 m/s, a damping ratio above 2 or a beta of
-        the trunk outside 1e4 to 1e7 is most likely a slip of a unit.
+        the trunk outside 1e4 to 1e7 is most likely a slip of a unit; and the gusts of a record in a
+        `Wind` may need most of the run to come in.
     KeyboardInterrupt
         After Ctrl-C: with `record` the file is closed under its name first. Without, the frames
         so far are returned with a warning instead.
@@ -113,7 +114,7 @@ def simulate(
     overwrite, live = checks.flag(overwrite, "overwrite"), checks.flag(live, "live")
     shelter, progress = checks.flag(shelter, "shelter"), checks.optional_flag(progress, "progress")
     run = _Run(sway, Feed(wind), duration, dt, every, chosen_channels(channels), branches, focus)
-    warn_of_slips(sway, wind, run.dt)
+    warn_of_slips(sway, wind, run.duration, run.dt)
     with run.sheltered(shelter), run.bar(progress) as bar, patient_interrupts() as check:
         run.check = check
         if record is not None:

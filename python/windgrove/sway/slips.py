@@ -18,12 +18,14 @@ from .sway import Sway
 LONGEST_STEP = 0.2  # s: a trunk of 0.5 Hz has ten such steps a swing
 STRONGEST_WIND = 100.0  # m/s; the strongest gust measured outside tornadoes is 113 (WMO)
 STRONGEST_DAMPING = 2.0
+SLOWEST_INFLOW = 20.0  # s on the way from the border to the tree
 BETA = (1e4, 1e7)  # kg m^-1 s^-2; realistic trunks need 1e5 to 1e6, stocky ones a little more
 
 
-def warn_of_slips(sway: Sway, wind: Any, dt: float) -> None:
-    """One `UnusualValue` for each value that is far from what trees and winds have, at the caller's caller."""
-    for message in (*_of_time(sway, dt), *_of_wind(wind), *_of_species(sway)):
+def warn_of_slips(sway: Sway, wind: Any, duration: float, dt: float) -> None:
+    """One `UnusualValue` for each value far from what trees and winds have, at simulate's call."""
+    found = (*_of_time(sway, dt), *_of_wind(wind), *_of_inflow(wind, duration), *_of_species(sway))
+    for message in found:
         warnings.warn(UnusualValue(message), stacklevel=3)
 
 
@@ -46,6 +48,22 @@ def _of_wind(wind: Any) -> Iterator[str]:
         return
     if speed > STRONGEST_WIND:
         yield f"wind: {speed:.4g} m/s is above any storm; is the unit m/s?"
+
+
+def _of_inflow(wind: Any, duration: float) -> Iterator[str]:
+    """Gusts enter at the border of the coarsest grid and go with the wind from there."""
+    if not (isinstance(wind, Wind) and isinstance(wind.source, RecordedWind)):
+        return
+    half = 0.5 * wind.spacing(wind.levels - 1) * np.array(wind.cells[:2])
+    mean = np.abs(wind.source.samples[:, :2].mean(axis=0))
+    travel = float(np.min(half / np.maximum(mean, 1e-9)))
+    if travel > max(SLOWEST_INFLOW, 0.5 * duration):
+        yield (
+            f"wind: gusts of the record take about {travel:.3g} s from the border of the grids to "
+            f"their middle at {float(np.hypot(*mean)):.2g} m/s, and the run is {duration:g} s: "
+            "give the RecordedWind itself to simulate, make the grids smaller, or step the wind "
+            "that long before"
+        )
 
 
 def _of_species(sway: Sway) -> Iterator[str]:
