@@ -290,3 +290,31 @@ def test_leaves_by_rule_are_those_of_the_whole_tree_whatever_the_budget(data, bu
     assert after.mass[0] == pytest.approx(before.mass[0], rel=1e-12)
     assert after.direct_drag.sum() == pytest.approx(before.direct_drag.sum(), rel=1e-12)
     assert after.frequency[0] == pytest.approx(before.frequency[0], rel=1e-12)
+
+
+def leaf_load(tree):
+    """m2 of leaf that every branch of wood bears, and its cross-section, cm2."""
+    load = tree.area.copy()
+    for i in reversed(range(len(tree))):
+        if tree.parent[i] >= 0:
+            load[tree.parent[i]] += load[i]
+    wood = tree.kind < 2
+    return load[wood], 1e4 * tree.volume[wood] / tree.length[wood]
+
+
+def test_no_limb_of_a_scan_bears_many_times_the_leaves_of_its_trunk(data):
+    """The figures of docs/concepts/growing.md: by length a limb of archi bears 5.7 m2 a cm2."""
+    seen = {}
+    for share in ("length", "pipes"):
+        tree = wg.read_tree(
+            data / "archi" / "Tree_1_TreeQSM.txt",
+            foliage="bundles",
+            foliage_options={"leaf_area_index": 4.0, "share": share},
+        )
+        load, section = leaf_load(tree)
+        limb = load > 100
+        limb[0] = False
+        seen[share] = (load[limb] / section[limb]).max() / (load[0] / section[0])
+        assert load[0] / section[0] == pytest.approx(0.62, abs=0.01)
+    assert seen["length"] == pytest.approx(5.7 / 0.62, rel=0.02)
+    assert seen["pipes"] < 3.0
