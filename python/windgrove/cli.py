@@ -13,10 +13,12 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Collection, Sequence
-from typing import NoReturn
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NoReturn
 
 from .commands.words import translate
+from .errors import UnusualValue
 
 COMMANDS = {
     "demo": "sway a tree in the nested wind, record, sweep, draw: the main job, in a minute",
@@ -85,10 +87,28 @@ def _run(name: str | None, given: list[str]) -> int:
     command = importlib.import_module(f".commands.{name}", __package__)
     own = _parser_of(name)
     try:
-        command.run(own.parse_args(_with_negative_lists(given[1:])))
+        with _remarks_in_lines():
+            command.run(own.parse_args(_with_negative_lists(given[1:])))
     except SystemExit as stop:
         return 0 if stop.code in (None, 0) else 2
     return 0
+
+
+@contextlib.contextmanager
+def _remarks_in_lines() -> Iterator[None]:
+    """Unusual values as a line each, without the place in the code."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=UnusualValue)
+        show = warnings.showwarning
+
+        def line(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if issubclass(category, UnusualValue):
+                print(f"remark: {message}", file=sys.stderr)
+            else:
+                show(message, category, *where)
+
+        warnings.showwarning = line  # type: ignore[assignment]
+        yield
 
 
 def _print_no_more() -> None:

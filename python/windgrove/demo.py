@@ -443,14 +443,14 @@ def overview(tree: Tree, species: Species, ds: xr.Dataset) -> Any:
         figure = new_figure((8.4, 4.4), dpi=170)
         parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.45))
         left, right = parts
-        drawing = plot.tree(
-            tree, ds, frame=_peak_frame(ds), exaggerate=_visible(ds), ax=left.subplots()
-        )
+        beside = left.subplots()
         top, below = right.subplots(2, 2)
         plot.frequencies(tree, species, dt=DT, ax=top[0])
         plot.spectrum(ds, skip=skip, ax=top[1])
         plot.sway(ds, tree=tree, species=species, skip=skip, ax=below[0])
         plot.history(ds, ax=below[1])
+        # Last: its polygons take most of the time of a layout, and a legend asks for one.
+        drawing = plot.tree(tree, ds, frame=_peak_frame(ds), exaggerate=_visible(ds), ax=beside)
         for axes in (*left.axes, *right.axes):
             _fit_in(axes)
     return drawing

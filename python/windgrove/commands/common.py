@@ -41,14 +41,14 @@ def add_tree(parser: argparse.ArgumentParser, *, required: bool = False) -> None
     add_reading(parser)
 
 
-def read_or_grow(options: argparse.Namespace) -> tuple[Tree, Species]:
+def read_or_grow(options: argparse.Namespace, *, remarks: bool = True) -> tuple[Tree, Species]:
     """The tree and the species that the options name."""
     from .. import grow_tree, load_species
     from ..species import species_names
     from ..species.inspect import unit_remarks
 
     species = load_species(options.species)
-    if options.species not in species_names():
+    if remarks and options.species not in species_names():
         for remark in unit_remarks(species):
             print(f"remark: {options.species}: {remark}", file=sys.stderr)
     if options.tree is None:

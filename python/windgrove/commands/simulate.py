@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     check_output("--record", options.record, (".h5", ".hdf5", ".nc"))
     check_run(options)
-    tree, species = read_or_grow(options)
+    tree, species = read_or_grow(options, remarks=False)  # a run tells its own
     import numpy as np
 
     from .. import Sway, simulate

@@ -72,7 +72,7 @@ def _of_species(sway: Sway) -> Iterator[str]:
         beta = species.trunk.beta
         if not low <= beta <= high:
             yield (
-                f"{species.name}: trunk.beta {beta:g} kg m^-1 s^-2 is far from the 1e5 to 1e6 that "
+                f"{species.name}: trunk.beta {beta:g} kg m^-1 s^-2 is far from the 1e5 to 2e6 that "
                 "realistic trunks need; is the unit SI?"
             )
         for level in LEVELS:
