@@ -53,3 +53,14 @@ def test_a_second_press_is_not_held_back():
     with pytest.warns(UserWarning, match="interrupted"):
         wg.simulate(sway, Pressed(2), duration=60, progress=False)
     assert sway.steps >= 14
+
+
+def test_steps_by_hand_end_with_clock_and_motion_together():
+    sway = wg.Sway(sapling(20), sturdy(), noise=0)
+    with pytest.raises(KeyboardInterrupt):
+        sway.step(Pressed(), steps=60)
+    assert 15 <= sway.steps <= 60
+    other = wg.Sway(sapling(20), sturdy(), noise=0)
+    other.step(wg.UniformWind((5, 0, 0)), steps=sway.steps)
+    assert_array_equal(other.rotation, sway.rotation)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

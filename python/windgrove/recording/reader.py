@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import numpy as np
 import xarray as xr
 
 from .. import checks
@@ -105,16 +106,42 @@ def _instead(path: Path) -> str:
 
 def _open(path: Path, keywords: dict[str, Any]) -> xr.Dataset:
     try:
-        return xr.open_dataset(path, engine="h5netcdf", driver_kwds=dict(keywords))
+        return _open_whole(path, keywords)
     except OSError as error:
         if _is_lock(error):
-            return xr.open_dataset(
-                path, engine="h5netcdf", driver_kwds={**keywords, "locking": False}
-            )
+            return _open_whole(path, {**keywords, "locking": False})
         if _is_marked(error):
             # A live recording whose writer was killed.
-            return xr.open_dataset(path, engine="h5netcdf", driver_kwds={"swmr": True})
+            return _open_whole(path, {"swmr": True})
         raise
+
+
+def _open_whole(path: Path, keywords: dict[str, Any]) -> xr.Dataset:
+    """The frames that every variable has, and whose time is there.
+
+    Of a live recording the variables grow one after the other, and shorter ones would be filled up;
+    so the lengths are read first, as nothing ever shrinks.
+    """
+    with h5py.File(path, "r", **keywords) as file:
+        lengths = [len(item) for item in file.values() if _grows(item)]
+    dataset = xr.open_dataset(path, engine="h5netcdf", driver_kwds=dict(keywords))
+    if "time" not in dataset.dims or "time" not in dataset.variables:
+        return dataset
+    time = dataset["time"].values
+    frames = min([*lengths, len(time)])
+    if time.dtype.kind == "f":
+        good = np.isfinite(time[:frames]) & (np.diff(time[:frames], prepend=-np.inf) > 0)
+        frames = frames if good.all() else int(np.argmin(good))
+    if frames == len(time):
+        return dataset
+    whole = dataset.isel(time=slice(0, frames))
+    whole.encoding = dataset.encoding
+    whole.set_close(dataset.close)
+    return whole
+
+
+def _grows(item: Any) -> bool:
+    return isinstance(item, h5py.Dataset) and bool(item.maxshape) and item.maxshape[0] is None
 
 
 def _is_lock(error: BaseException) -> bool:

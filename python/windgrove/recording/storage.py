@@ -30,11 +30,26 @@ _LIVE_FORMAT = ("v110", "v110")
 _LIVE_MARGIN = 1 << 20  # bytes for the metadata of one block
 _LOCK_ERRORS = (errno.EAGAIN, errno.EACCES, errno.ENOLCK, errno.ENOSYS)
 STATUS = "status"
+_FULL = {
+    errno.ENOSPC: " (make room, or record fewer channels, branches or frames)",
+    errno.EDQUOT: " (make room, or record fewer channels, branches or frames)",
+    errno.EFBIG: " (a limit of the file system, or of `ulimit -f`)",
+}
 
 
 def part_path(path: str | os.PathLike[str]) -> Path:
     """The name a recording has until it is complete."""
     return Path(os.fspath(path) + ".part")
+
+
+def absolute(path: str | os.PathLike[str]) -> Path:
+    """The same file, wherever the working folder goes while it is written."""
+    try:
+        return Path(os.path.abspath(path))
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            errno.ENOENT, "the working folder does not exist any more", os.fspath(path)
+        ) from None
 
 
 def claim_part(path: Path, *, overwrite: bool, append: bool) -> None:
@@ -172,6 +187,8 @@ class Storage:
                 channel.dataset.flush()
         self._time.resize(end, axis=0)
         self._time[start:end] = times
+        if self.live:
+            self._time.flush()
         self.frames, self.last_time = end, float(times[-1])
 
     def _reserve(self, size: int) -> None:
@@ -269,8 +286,12 @@ def explain(error: OSError, part: Path, frames: int, last_time: float) -> OSErro
         )
     else:
         text = os.strerror(number) if error.errno else str(error)
-    kept = f"; the {frames} frames up to {last_time:g} s are kept in it" if frames else ""
-    return type(error)(number, f"recording stopped: {text}{kept}", str(part))
+    advice = _FULL.get(number, "")
+    kept = "; no frame was written" if advice else ""
+    if frames:
+        what = f"the {frames} frames up to {last_time:g} s are" if frames > 1 else "one frame is"
+        kept = f"; {what} kept in it"
+    return type(error)(number, f"recording stopped: {text}{advice}{kept}", str(part))
 
 
 def _errno_in(text: str) -> int | None:

@@ -8,7 +8,6 @@ import threading
 import time as clock
 from collections import deque
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -18,11 +17,14 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from .. import checks
 from .interrupts import patient_interrupts
 from .layout import ChannelSpec, Coordinate, chunk_shape, coordinate
-from .storage import claim_part, explain, open_storage, part_path
+from .storage import absolute, claim_part, explain, open_storage, part_path
 
 __all__ = ["ChannelSpec", "RecordingWriter", "part_path"]
 
 FLUSH_INTERVAL = 0.5  # s, half of what is promised: a block may be on its way already
+# Bytes after which the file is flushed first, then at each doubling: where the disk is full before
+# the first interval is over, half of what fits is kept.
+FIRST_FLUSH = 256 * 1024
 BLOCK_BYTES = 8 * 1024 * 1024
 WAITING_BLOCKS = 3  # beside the one that is filled and the one that is packed
 
@@ -136,7 +138,7 @@ class RecordingWriter:
         append = checks.flag(append, "append")
         if live and append:
             raise ValueError("live: a recording that is appended to cannot be followed live")
-        self.path = Path(path)
+        self.path = absolute(path)
         self.part = part_path(self.path)
         read = {name: coordinate(name, value) for name, value in coords.items()}
         self._shapes = _channel_shapes(channels, read)
@@ -165,6 +167,13 @@ class RecordingWriter:
         self._ready: deque[_Block] = deque()
         self._flushed = self._appended
         self._flush_wanted = False
+        sizes = (int(np.prod(s)) * self._types[name].itemsize for name, s in self._shapes.items())
+        self._few = max(FIRST_FLUSH // max(sum(sizes), 1), 1)
+        if self._storage.live:
+            # Each of its writes takes room for the metadata of a whole block.
+            self._few = self._frames
+        self._flush_at = self._appended + self._few
+        self._early = False
         self._finish: tuple[str, bool] | None = None
         self._error: BaseException | None = None
         self._due = clock.monotonic() + FLUSH_INTERVAL
@@ -345,6 +354,10 @@ class RecordingWriter:
     def _added(self, count: int, last_time: float) -> None:
         self._appended += count
         self._last_time = last_time
+        if self._appended >= self._flush_at:
+            self._flush_at = 2 * self._appended
+            self._early = True
+            self._changed.notify_all()
         if self._block.count >= self._block.room and len(self._ready) < WAITING_BLOCKS:
             self._hand_over()
 
@@ -377,11 +390,10 @@ class RecordingWriter:
     def _round(self) -> bool:
         with self._changed:
             parts, full = self._next_parts()
-            finish, wanted = self._finish, self._flush_wanted
-            self._flush_wanted = False
+            finish, wanted = self._finish, self._flush_wanted or self._early
+            self._flush_wanted = self._early = False
         for part in parts:
-            if len(part.time):
-                self._storage.write(*part)
+            self._write(part)
         if finish is not None:
             self._storage.finish(finish[0], rename=finish[1])
         elif wanted or clock.monotonic() >= self._due:
@@ -394,9 +406,21 @@ class RecordingWriter:
             self._changed.notify_all()
         return finish is None
 
+    def _write(self, part: _Part) -> None:
+        """Writes a part, and flushes in between as often as doubles what is in the file."""
+        done, count = 0, len(part.time)
+        while done < count:
+            end = min(done + max(self._few, self._storage.frames), count)
+            piece = {name: values[done:end] for name, values in part.data.items()}
+            self._storage.write(part.time[done:end], piece)
+            done = end
+            if done < count:
+                self._storage.flush()
+                self._flushed = self._storage.frames
+
     def _next_parts(self) -> tuple[list[_Part], list[_Block]]:
         """What to write next, and the blocks that are free after it."""
-        while not (self._ready or self._finish or self._flush_wanted):
+        while not (self._ready or self._finish or self._flush_wanted or self._early):
             now = clock.monotonic()
             if now >= self._due:
                 if self._block.count > self._block.written or not self._storage.flushed:
@@ -404,6 +428,7 @@ class RecordingWriter:
                 self._due = now + FLUSH_INTERVAL
             self._changed.wait(self._due - now)
         everything = bool(self._finish) or self._flush_wanted or clock.monotonic() >= self._due
+        everything = everything or not self._ready
         full = [self._ready.popleft()] if self._ready else []
         if everything:
             full += self._ready

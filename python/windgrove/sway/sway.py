@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import checks
 from ..errors import Diverged
 from ..kernels.sway import CLAMPS, DAMPING_RATES
+from ..recording.interrupts import patient_interrupts
 from ..species.load import load_species
 from ..species.species import Species
 from ..trees.tree import Tree
@@ -440,7 +441,8 @@ class Sway:
         steps = checks.integer(steps, "steps", low=0)
         if self._feed is None or self._feed.wind is not wind:
             self._feed = Feed(wind)
-        self._advance(self._feed, dt, steps)
+        with patient_interrupts() as check:
+            self._advance(self._feed, dt, steps, check=check)
 
     def _advance(
         self,
@@ -450,6 +452,7 @@ class Sway:
         record: Any = None,
         *,
         raise_diverged: bool = True,
+        check: Callable[[], None] | None = None,
     ) -> None:
         """`frames` frames in one wind feed; `record` gives each group what to write.
 
@@ -468,6 +471,8 @@ class Sway:
             done += block
             self._counted += block
             self.steps += block
+            if check is not None:
+                check()
 
     def _advance_block(
         self,

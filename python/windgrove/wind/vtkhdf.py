@@ -7,6 +7,8 @@ centres of the grid's interior. The same velocities are reachable, without a cop
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import time as clock
 from collections.abc import Sequence
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..recording.commit_file import CommitFile
-from ..recording.storage import claim_part, part_path
+from ..recording.storage import absolute, claim_part, explain, part_path
 from .grids import Grid
 
 if TYPE_CHECKING:
@@ -41,15 +43,22 @@ class LevelFile:
     """
 
     def __init__(self, path: Path, grid: Grid, attributes: dict[str, Any], overwrite: bool) -> None:
-        import h5py
-
         claim_part(path, overwrite=overwrite, append=False)
         self.path = path
         self.frames = 0
+        self._kept = 0, -np.inf
         self._low = grid.low.copy()
+        try:
+            self._create(grid, attributes)
+        except OSError as error:
+            raise self.explained(error) from error
+
+    def _create(self, grid: Grid, attributes: dict[str, Any]) -> None:
+        import h5py
+
         nz, ny, nx = (n - 2 for n in grid.solid.shape)
         self._shape = (nz, ny, nx)
-        self._commit = CommitFile(part_path(path))
+        self._commit = CommitFile(part_path(self.path))
         self._file = h5py.File(self._commit, "w", track_order=True)
         self._flushed = -np.inf
         image = self._file.create_group("VTKHDF", track_order=True)
@@ -136,12 +145,14 @@ class LevelFile:
         wind["time"][self.frames] = steps["Values"][self.frames] = time
         steps.attrs["NSteps"] = np.int64(count)
         self.frames = count
-        if count == 1 or clock.monotonic() - self._flushed >= FLUSH_SECONDS:
-            self._flush()
+        # At each doubling too: where the disk is full soon, half of what fits is kept.
+        if count >= 2 * self._kept[0] or clock.monotonic() - self._flushed >= FLUSH_SECONDS:
+            self._flush(time)
 
-    def _flush(self) -> None:
+    def _flush(self, time: float = -np.inf) -> None:
         self._file.flush()
         self._commit.commit()
+        self._kept = self.frames, time
         self._flushed = clock.monotonic()
 
     def _in_place(self, grid: Grid) -> NDArray[np.float32]:
@@ -173,9 +184,16 @@ class LevelFile:
         os.replace(part_path(self.path), self.path)
 
     def drop(self) -> None:
-        """Closes the file where it is, without a frame."""
-        self._file.close()
+        """Closes the file where it is, as of its last commit."""
+        if self._commit.error is None:
+            self._commit.error = OSError(errno.EIO, "dropped")
+        with contextlib.suppress(OSError, RuntimeError, ValueError):
+            self._file.close()
         self._commit.close()
+
+    def explained(self, error: OSError) -> OSError:
+        """The same error with the file, the frames kept in it and what helps."""
+        return explain(error, part_path(self.path), *self._kept)
 
 
 class WindRecorder:
@@ -204,7 +222,7 @@ class WindRecorder:
         self._every = every
         self._steps = 0
         self._frames = 0
-        base = checks.path(path, "path")
+        base = absolute(checks.path(path, "path"))
         if base.suffix != ".vtkhdf":
             raise ValueError(f"path: expected a name that ends in .vtkhdf, got {base.name!r}")
         self.paths = tuple(
@@ -233,7 +251,11 @@ class WindRecorder:
     def append(self, time: float) -> None:
         """Writes a frame of the present state."""
         for level, file in zip(self._levels, self._files, strict=True):
-            file.append(self._grids[level], time)
+            try:
+                file.append(self._grids[level], time)
+            except OSError as error:
+                self._drop()
+                raise file.explained(error) from error
         self._frames += 1
 
     def stepped(self, time: float) -> None:
@@ -244,9 +266,13 @@ class WindRecorder:
 
     def close(self) -> None:
         """Finish the files; the wind adds no more frames."""
-        files, self._files = self._files, []
-        for file in files:
-            file.close()
+        while self._files:
+            file = self._files.pop(0)
+            try:
+                file.close()
+            except OSError as error:
+                self._drop()
+                raise file.explained(error) from error
 
     def _drop(self) -> None:
         for file in self._files:
