@@ -5,6 +5,7 @@ Everything here goes through the public names, so that it can be copied into a s
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -466,5 +467,7 @@ def _fit_in(axes: Any) -> None:
 
 
 def _settling(ds: xr.Dataset) -> float:
-    """Seconds left out of statistics: the swing from rest into the wind."""
-    return min(15.0, 0.25 * float(ds["time"][-1]))
+    """Whole seconds until the trunk's free swing is at a twentieth; half of a short run."""
+    rate = 2 * math.pi * float(ds["damping_ratio"][0] * ds["frequency"][0])
+    half = 0.5 * float(ds["time"][-1])
+    return half if half * rate < math.log(20) else math.ceil(math.log(20) / rate)
