@@ -64,3 +64,16 @@ def test_steps_by_hand_end_with_clock_and_motion_together():
     other.step(wg.UniformWind((5, 0, 0)), steps=sway.steps)
     assert_array_equal(other.rotation, sway.rotation)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_what_a_wind_has_made_diverge_keeps_its_cause():
+    class Storm:
+        def sample(self, points, time=None):
+            return np.full((len(points), 3), np.nan if time > 0.5 else 5.0)
+
+    sway = wg.Sway(sapling(20), sturdy())
+    with pytest.raises(wg.Diverged, match="wind is not finite") as first:
+        sway.step(Storm(), steps=60)
+    with pytest.raises(wg.Diverged, match="wind is not finite") as again:
+        sway.step(wg.UniformWind((5, 0, 0)))
+    assert again.value.step == first.value.step == sway.steps

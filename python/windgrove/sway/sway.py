@@ -140,6 +140,7 @@ class Sway:
         self._species: list[Species] = []
         self._ids = np.zeros(0, dtype=np.int64)
         self._feed: Feed | None = None  # of the last wind
+        self._fault: tuple[Diverged, Group, int] | None = None
         self._base_time, self._dt, self._counted = 0.0, 0.0, 0
         self.steps = 0
         self.add(tree, species, at, turn=turn, scale=scale, ids=ids, parameters=parameters)
@@ -459,6 +460,8 @@ class Sway:
         Without `raise_diverged` a tree that diverges stops there and the others go on.
         """
         self._tick_with(dt)
+        if raise_diverged:
+            self._refuse_diverged()
         per = self.substeps
         most = 1 if frames <= 1 else feed.frames_at_once(self.branch_count * per)
         done = 0
@@ -523,12 +526,17 @@ class Sway:
         self.steps += frames
         instance = int(np.flatnonzero((self._where == (number, slot)).all(axis=1))[0])
         group = self._groups[number]
-        raise Diverged(
-            self.steps,
-            instance,
-            branch,
-            *_cause(group, slot, branch, feed, clock.after(step + 1)),
-        )
+        cause = _cause(group, slot, branch, feed, clock.after(step + 1))
+        self._fault = Diverged(self.steps, instance, branch, *cause), group, slot
+        raise self._fault[0]
+
+    def _refuse_diverged(self) -> None:
+        """What diverged stays so: its first cause again, until the state is finite once more."""
+        if self._fault is not None:
+            error, group, slot = self._fault
+            if not np.isfinite(group.rotation[slot]).all():
+                raise error.with_traceback(None)
+            self._fault = None
 
 
 def _cause(group: Group, slot: int, branch: int, feed: Feed, time: float) -> tuple[str, str]:
