@@ -19,7 +19,7 @@ LONGEST_STEP = 0.2  # s: a trunk of 0.5 Hz has ten such steps a swing
 STRONGEST_WIND = 100.0  # m/s; the strongest gust measured outside tornadoes is 113 (WMO)
 STRONGEST_DAMPING = 2.0
 SLOWEST_INFLOW = 20.0  # s on the way from the border to the tree
-BETA = (1e4, 1e7)  # kg m^-1 s^-2; realistic trunks need 1e5 to 1e6, stocky ones a little more
+BETA = (1e4, 1e7)  # kg m^-1 s^-2; the trunks of the presets have 1e5 to 2e6
 
 
 def warn_of_slips(sway: Sway, wind: Any, duration: float, dt: float) -> None:
