@@ -293,8 +293,8 @@ def _frequency(case: _Case) -> list[Advice]:
             "trunk",
             f"the trunk's natural frequency is {seen:.3g} Hz; field broadleaves of "
             f"{height:.3g} m have about {expected:.2g} Hz (0.1096 + 1.671/H)",
-            "beta is in kg m^-1 s^-2: the trunks of the presets have 1e5 to 2e6, and the frequency goes "
-            "with its root",
+            "beta is in kg m^-1 s^-2: the trunks of the presets have 1e5 to 2e6, and the frequency "
+            "goes with its root",
             (
                 case.option(
                     f"trunk.beta x {factor:.3g}, to {other.species.trunk.beta:.3g}",
