@@ -193,7 +193,7 @@ def run_demo(
     record = folder / f"{_slug(tree.name)}.h5"
     wind = scene(tree, wind_speed, duration, small=small, seed=seed)
     ds = simulate(
-        Sway(tree, preset),
+        Sway(tree, preset, seed=seed),
         wind,
         duration=duration,
         dt=DT,

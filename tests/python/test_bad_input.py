@@ -89,6 +89,7 @@ def test_what_is_not_a_tree_is_refused_by_name(value, tmp_path):
         lambda: wg.merge_twigs(value, 10),
         lambda: wg.set_leaf_fraction(value, 0.5),
         lambda: wg.write_tree(value, tmp_path / "t.json"),
+        lambda: wg.calibrate(value, "oak", frequency_hz=1),
         lambda: wg.sweep(value, "oak", wind=wg.UniformWind((1, 0, 0)), beta=[1]),
         lambda: kernels.rotation_frames(value, np.zeros((1, 3))),
         lambda: kernels.skin(np.zeros((1, 3)), None, [0], value, np.zeros((1, 3))),
@@ -163,6 +164,16 @@ def test_what_a_wind_is_made_of_is_refused_by_name():
             wg.Wind((1, 0, 0), cells=(4, 4, 4), levels=1, cell_size=1.0, **{name: 3})
     with pytest.raises(TypeError, match="profile: expected a word"):
         wg.Wind((1, 0, 0), cells=(4, 4, 4), levels=1, cell_size=1.0, profile=np.zeros(2))
+
+
+def test_a_terrain_of_text_a_forest_without_species_and_a_speed_of_nothing_are_named(tree):
+    with pytest.raises(TypeError, match="height"):
+        wg.Terrain("x")
+    with pytest.raises(ValueError, match="species: expected one"):
+        wg.Sway(tree, [])
+    for speed in (1e-300, 1e300):
+        with pytest.raises(ValueError, match="reference_speed"):
+            wg.Sway(tree, "birch", reference_speed=speed, drag_law="quadratic")
 
 
 @pytest.mark.parametrize("value", [3, None, 1.5, []])

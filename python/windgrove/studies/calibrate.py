@@ -220,9 +220,9 @@ class _Problem:
 
 
 def _trees(tree: Tree | Sequence[Tree]) -> tuple[Tree, ...]:
-    trees = (tree,) if isinstance(tree, Tree) else tuple(tree)
+    trees = (tree,) if isinstance(tree, Tree) else tuple(tree) if np.iterable(tree) else ()
     if not trees or not all(isinstance(one, Tree) for one in trees):
-        raise TypeError("tree: expected a Tree or a sequence of them")
+        raise TypeError(f"tree: expected a Tree or a sequence of them, got {tree!r}")
     return trees
 
 

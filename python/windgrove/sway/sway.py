@@ -72,7 +72,7 @@ class Sway:
     drag_law : {"linear", "quadratic"} or float
         A number is a Vogel exponent E: the torque grows as speed^(2 + E); linear is E = -1.
     reference_speed : float
-        Speed at which all drag laws give the same torque [m/s].
+        Speed at which all drag laws give the same torque [m/s], 1e-3 to 1e3.
     substeps : int
         Steps of the springs in each frame.
     threads : int
@@ -132,7 +132,7 @@ class Sway:
             noise=checks.number(noise, "noise", low=0.0, high=np.pi),
             noise_frequency=checks.choice(noise_frequency, "noise_frequency", NOISE_FREQUENCIES),
             drag_exponent=drag_exponent(drag_law),
-            reference_speed=checks.number(reference_speed, "reference_speed", above=0.0),
+            reference_speed=checks.number(reference_speed, "reference_speed", low=1e-3, high=1e3),
             threads=checks.threads(threads),
         )
         self._groups: list[Group] = []
@@ -165,6 +165,8 @@ class Sway:
         one = isinstance(species, (Species, str, os.PathLike)) or not np.iterable(species)
         given: Any = [species] if one else species
         kinds = [load_species(item) for item in given]
+        if not kinds:
+            raise ValueError("species: expected one, or one for each tree; got none")
         place = np.atleast_2d(checks.array(at, "at", dtype=np.float64, finite=True))
         if place.shape[1:] != (3,):
             raise ValueError(f"at: expected shape (m, 3), got {np.shape(at)}")

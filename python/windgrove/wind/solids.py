@@ -279,9 +279,8 @@ class Terrain(Solid):
     spacing: float = 1.0
 
     def __post_init__(self) -> None:
-        height = np.atleast_2d(np.asarray(self.height, dtype=np.float64))
         height = checks.array(
-            height, "height", dtype=np.float64, shape=(None, None), finite=True
+            self.height, "height", dtype=np.float64, shape=(None, None), ndmin=2, finite=True
         ).copy()
         if height.size == 0:
             raise ValueError("height: expected at least one number")
