@@ -2,7 +2,6 @@
 
 import statistics
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import windgrove as wg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
-from common import config, folder, save_plot, speed_plot, write_table
+from common import config, folder, interleaved_rounds, save_plot, speed_plot, write_table
 
 HEADER = (
     "task", "implementation", "median_ms", "lower_quartile_ms", "upper_quartile_ms",
@@ -144,18 +143,6 @@ def ours(trees, count, species, wind, **options):
     return step
 
 
-def measure(functions, rounds):
-    for function in functions.values():
-        function()
-    times = {name: [] for name in functions}
-    for _ in range(rounds):
-        for name, function in functions.items():
-            begin = time.perf_counter()
-            function()
-            times[name].append(1e3 * (time.perf_counter() - begin))
-    return times
-
-
 def implementations(trees, count, species):
     wind = wg.UniformWind(SPEED)
     functions = {
@@ -180,7 +167,7 @@ def differences(trees, species, steps=30):
 
 def compare(task, trees, count, species, rounds):
     gap = differences(trees, species)
-    times = measure(implementations(trees, count, species), rounds)
+    times = interleaved_rounds(implementations(trees, count, species), rounds)
     base = statistics.median(times["windgrove"])
     branches = count * sum(len(t) for t in trees)
     for name, values in times.items():
