@@ -131,6 +131,16 @@ def test_the_packing_error_is_what_it_says_and_small():
         wg.packing_error(sapling(9), sturdy(), wg.Wind((5, 0, 0), cells=(4, 4, 4), levels=1))
 
 
+def test_a_motion_that_is_sensitive_itself_is_not_laid_on_the_packing():
+    """A birch whose leaf follows its noise at resonance: any rounding grows to degrees."""
+    tree, wind = wg.grow_tree("birch", seed=2), wg.UniformWind((7, 0, 0))
+    wild = wg.packing_error(tree, "birch", wind, duration=3)
+    assert wild.own_max_deg > 1 and "1e-6 rad apart" in str(wild)
+    calm = wg.packing_error(tree, "birch", wind, duration=3, noise=0.0)
+    assert calm.own_max_deg < calm.max_deg < 0.2
+    assert calm.own_rms_deg < 1e-3
+
+
 def test_torsion_is_refused_and_divergence_found():
     with pytest.raises(ValueError, match="torsion"):
         packed(sapling(9), torsion=True)

@@ -16,6 +16,8 @@ from .group import rotate
 from .simulate import simulate
 from .sway import Sway
 
+_NUDGE = 1e-6  # rad
+
 
 @dataclass(frozen=True)
 class PackingError:
@@ -29,6 +31,10 @@ class PackingError:
         The same over foliage, or over branches that carry none where there is no foliage.
     rms_mm, max_mm : float
         Distance between the two positions of a branch's far end [mm].
+    own_rms_deg, own_max_deg : float
+        The same angle between two unpacked float32 runs of which one starts with every branch
+        turned by 1e-6 rad [deg]: where these are no smaller, the motion itself is that
+        sensitive, and no state could keep to the reference.
     bytes_per_branch : float
         Of the packed state, on average over the tree.
     unpacked_bytes_per_branch : float
@@ -43,6 +49,8 @@ class PackingError:
     leaf_max_deg: float
     rms_mm: float
     max_mm: float
+    own_rms_deg: float
+    own_max_deg: float
     bytes_per_branch: float
     unpacked_bytes_per_branch: float
     frames: int
@@ -54,6 +62,8 @@ class PackingError:
             f"{self.rms_deg:.2g} deg rms, {self.max_deg:.2g} deg at most "
             f"(leaves {self.leaf_rms_deg:.2g}, {self.leaf_max_deg:.2g}); "
             f"tips {self.rms_mm:.2g} mm rms, {self.max_mm:.2g} mm at most; "
+            f"two unpacked runs that start 1e-6 rad apart part by {self.own_rms_deg:.2g} deg rms, "
+            f"{self.own_max_deg:.2g} at most; "
             f"{self.bytes_per_branch:.1f} B a branch for {self.unpacked_bytes_per_branch:.1f}"
         )
 
@@ -97,19 +107,24 @@ def packing_error(
     packed = Sway(tree, species, state="packed", **options)
     ds = simulate(packed, wind, duration=duration, dt=dt, progress=False)
     seen = ds.rotation.values[:, 0].astype(np.float64)
-    plain = Sway(tree, species, torsion=False, **options)
+    pair = []
+    for start in (0.0, (_NUDGE, 0.0, 0.0)):
+        plain = Sway(tree, species, torsion=False, **options)
+        plain.set_state(start)
+        run = simulate(plain, wind, duration=duration, dt=dt, progress=False)
+        pair.append(run.rotation.values[:, 0].astype(np.float64))
+    own = np.degrees(_angle_between(tree, *pair))
+    expected = pair[0]
     if reference == "float64":
         expected = _double_run(plain, wind, len(seen) - 1, dt)
-    else:
-        same = simulate(plain, wind, duration=duration, dt=dt, progress=False)
-        expected = same.rotation.values[:, 0].astype(np.float64)
-    return _compare(tree, seen, expected, packed, plain, reference)
+    return _compare(tree, seen, expected, own, packed, plain, reference)
 
 
 def _compare(
     tree: Tree,
     seen: NDArray[np.float64],
     expected: NDArray[np.float64],
+    own: NDArray[np.float64],
     packed: Sway,
     plain: Sway,
     reference: str,
@@ -132,6 +147,8 @@ def _compare(
         leaf_max_deg=float(angle[:, leaf].max()),
         rms_mm=_rms(distance),
         max_mm=float(distance.max()),
+        own_rms_deg=_rms(own),
+        own_max_deg=float(own.max()),
         bytes_per_branch=packed.state_bytes / packed.branch_count,
         unpacked_bytes_per_branch=plain.state_bytes / plain.branch_count,
         frames=len(seen),
